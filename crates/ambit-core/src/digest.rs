@@ -1,0 +1,175 @@
+//! Content digests: SHA-256 over bytes, or over a JSON value in one canonical form.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest, written `sha256:` and 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The predecessor of the first event of a chain.
+    pub const ZERO: Digest = Digest([0; 32]);
+
+    /// Of raw bytes.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Digest(Sha256::digest(bytes).into())
+    }
+
+    /// Of several fields, each preceded by its length so that no two lists of fields collide.
+    pub fn of_fields<'a>(fields: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Sha256::new();
+        for field in fields {
+            hasher.update((field.len() as u64).to_le_bytes());
+            hasher.update(field);
+        }
+        Digest(hasher.finalize().into())
+    }
+
+    /// Of a JSON value: equal values have equal digests, however their keys were ordered.
+    pub fn of_json(value: &Value) -> Self {
+        let mut text = String::new();
+        write_canonical(value, &mut text);
+        Self::of_bytes(text.as_bytes())
+    }
+
+    /// Of anything that serializes, through its JSON value. `None` if it does not serialize.
+    pub fn of<T: Serialize>(it: &T) -> Option<Self> {
+        serde_json::to_value(it)
+            .ok()
+            .map(|value| Self::of_json(&value))
+    }
+
+    /// The raw bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// From raw bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Digest(bytes)
+    }
+
+    /// Eight hex digits: enough to tell names apart, never enough to trust.
+    pub fn short(&self) -> String {
+        self.0.iter().take(4).map(|b| format!("{b:02x}")).collect()
+    }
+}
+
+/// JSON text with keys sorted and no spaces.
+pub fn write_canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (n, item) in items.iter().enumerate() {
+                if n > 0 {
+                    out.push(',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut keys: Vec<_> = map.iter().collect();
+            keys.sort_unstable_by_key(|(key, _)| key.as_str());
+            out.push('{');
+            for (n, (key, item)) in keys.into_iter().enumerate() {
+                if n > 0 {
+                    out.push(',');
+                }
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write_canonical(item, out);
+            }
+            out.push('}');
+        }
+        scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({})", self.short())
+    }
+}
+
+impl FromStr for Digest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is not a digest (`sha256:` and 64 hex digits)");
+        let hex = text
+            .strip_prefix("sha256:")
+            .filter(|hex| hex.len() == 64 && hex.is_ascii())
+            .ok_or_else(bad)?;
+        let mut bytes = [0; 32];
+        for (n, byte) in bytes.iter_mut().enumerate() {
+            let pair = hex.get(n * 2..n * 2 + 2).ok_or_else(bad)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| bad())?;
+        }
+        Ok(Digest(bytes))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn key_order_does_not_matter_and_values_do() {
+        let a: Value = serde_json::from_str(r#"{"b":1,"a":[true,null,"x\n"]}"#).unwrap();
+        let b: Value = serde_json::from_str(r#"{"a":[true,null,"x\n"],"b":1}"#).unwrap();
+        assert_eq!(Digest::of_json(&a), Digest::of_json(&b));
+        assert_ne!(
+            Digest::of_json(&a),
+            Digest::of_json(&json!({"a":[true,null,"x"],"b":1}))
+        );
+    }
+
+    #[test]
+    fn text_form_round_trips() {
+        let digest = Digest::of_bytes(b"x");
+        assert_eq!(digest.to_string().parse::<Digest>(), Ok(digest));
+        for bad in [
+            "",
+            "sha256:",
+            "md5:00",
+            &format!("sha256:{}", "g".repeat(64)),
+        ] {
+            assert!(bad.parse::<Digest>().is_err());
+        }
+    }
+
+    #[test]
+    fn fields_do_not_run_together() {
+        assert_ne!(
+            Digest::of_fields([&b"ab"[..], b"c"]),
+            Digest::of_fields([&b"a"[..], b"bc"])
+        );
+    }
+}
