@@ -208,20 +208,25 @@ impl CapabilityId {
 
 /// Folds case and look-alike letters (`l`, `1`, `I`; `0`, `O`; `rn`, `m`; other alphabets).
 pub fn skeleton(text: &str) -> String {
+    // Ids are ASCII and checked by the thousand; the tables are only for foreign names.
+    if text.is_ascii() {
+        return fold_ascii(text);
+    }
     let folded: String = unicode_security::skeleton(&text.to_lowercase()).collect();
-    folded
-        .to_lowercase()
-        .chars()
-        .map(|c| {
-            if c == 'i' || c == '1' {
-                'l'
-            } else if c == '0' {
-                'o'
-            } else {
-                c
-            }
-        })
-        .collect()
+    fold_ascii(&folded.to_lowercase())
+}
+
+fn fold_ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 4);
+    for c in text.chars() {
+        match c.to_ascii_lowercase() {
+            '0' => out.push('o'),
+            '1' | 'i' | '|' => out.push('l'),
+            'm' => out.push_str("rn"),
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 fn is_owner_char(c: char) -> bool {

@@ -1,1 +1,5 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+pub mod executor;
+pub mod resolver;
+mod start;

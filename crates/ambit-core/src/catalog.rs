@@ -1,0 +1,367 @@
+//! All descriptors, as immutable snapshots. Sources push whole-source snapshots; the catalog
+//! computes what changed. System facts, never shown raw to a model.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::descriptor::CapabilityDescriptor;
+use crate::digest::Digest;
+use crate::id::CapabilityId;
+
+/// One state of the catalog. Equal contents have equal digests, whatever order they came in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CatalogSnapshot {
+    revision: u64,
+    digest: Digest,
+    entries: BTreeMap<CapabilityId, Arc<CapabilityDescriptor>>,
+    unavailable: BTreeMap<String, String>,
+}
+
+/// What one source offers now.
+#[derive(Clone, Debug)]
+pub struct SourceSnapshot {
+    /// The source's name, `local:files`.
+    pub source: String,
+    /// Everything it offers.
+    pub descriptors: Vec<CapabilityDescriptor>,
+    /// Why it cannot serve at the moment. Its descriptors stay known, and unavailable.
+    pub unavailable: Option<String>,
+}
+
+/// What a new snapshot changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogChange {
+    /// Not there before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<CapabilityId>,
+    /// No longer there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<CapabilityId>,
+    /// There with another definition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<CapabilityId>,
+    /// Refused because a person could mistake it for another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedEntry>,
+    /// Sources that stopped or began to serve, with the reason they stopped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub availability: BTreeMap<String, Option<String>>,
+}
+
+impl CatalogChange {
+    /// Whether anything happened.
+    pub fn is_empty(&self) -> bool {
+        *self == CatalogChange::default()
+    }
+}
+
+/// An entry that was not let in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedEntry {
+    /// The entry.
+    pub id: CapabilityId,
+    /// The one it looks like.
+    pub resembles: CapabilityId,
+}
+
+impl Default for CatalogSnapshot {
+    fn default() -> Self {
+        Self::assemble(0, BTreeMap::new(), BTreeMap::new())
+    }
+}
+
+impl CatalogSnapshot {
+    fn assemble(
+        revision: u64,
+        entries: BTreeMap<CapabilityId, Arc<CapabilityDescriptor>>,
+        unavailable: BTreeMap<String, String>,
+    ) -> Self {
+        let contents = entries.values().flat_map(|entry| {
+            [
+                entry.id.as_str().as_bytes(),
+                entry.source.as_bytes(),
+                entry.digest.as_bytes().as_slice(),
+            ]
+        });
+        let digest = Digest::of_fields(contents.chain(unavailable.keys().map(String::as_bytes)));
+        CatalogSnapshot {
+            revision,
+            digest,
+            entries,
+            unavailable,
+        }
+    }
+
+    /// Counts changes since the catalog began.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Of the contents.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// One entry.
+    pub fn get(&self, id: &CapabilityId) -> Option<&Arc<CapabilityDescriptor>> {
+        self.entries.get(id)
+    }
+
+    /// All entries, by id.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<CapabilityDescriptor>> {
+        self.entries.values()
+    }
+
+    /// How many entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Why an entry's source cannot serve at the moment, if so.
+    pub fn unavailable(&self, entry: &CapabilityDescriptor) -> Option<&str> {
+        self.unavailable.get(&entry.source).map(String::as_str)
+    }
+
+    /// The snapshot after one source has said what it offers now, and what that changed. The
+    /// revision moves only when something did.
+    pub fn with_source(&self, source: SourceSnapshot) -> (CatalogSnapshot, CatalogChange) {
+        let SourceSnapshot {
+            source,
+            descriptors,
+            unavailable,
+        } = source;
+        let mut change = CatalogChange::default();
+        let offered = self.admit(&source, descriptors, &mut change);
+        let mut entries = self.entries.clone();
+        entries.retain(|id, entry| {
+            let stays = entry.source != source || offered.contains_key(id);
+            if !stays {
+                change.removed.push(id.clone());
+            }
+            stays
+        });
+        for (id, descriptor) in offered {
+            match entries.get(&id) {
+                Some(before) if before.digest == descriptor.digest => {}
+                Some(_) => change.changed.push(id.clone()),
+                None => change.added.push(id.clone()),
+            }
+            entries.insert(id, Arc::new(descriptor));
+        }
+        let mut down = self.unavailable.clone();
+        let before = match &unavailable {
+            Some(reason) => down.insert(source.clone(), reason.clone()),
+            None => down.remove(&source),
+        };
+        if before != unavailable {
+            change.availability.insert(source, unavailable);
+        }
+        let moved = u64::from(!change.is_empty());
+        (Self::assemble(self.revision + moved, entries, down), change)
+    }
+
+    /// The snapshot after a source is gone for good.
+    pub fn without_source(&self, source: &str) -> (CatalogSnapshot, CatalogChange) {
+        self.with_source(SourceSnapshot {
+            source: source.to_owned(),
+            descriptors: Vec::new(),
+            unavailable: None,
+        })
+    }
+
+    /// Keeps what nobody could mistake for something else: among names of one provider that
+    /// differ only by case or look-alike letters, one already known stays and the others are
+    /// refused; where none was known, all are, since nothing says which is the real one. An id
+    /// that another source already holds cannot be taken over.
+    fn admit(
+        &self,
+        source: &str,
+        descriptors: Vec<CapabilityDescriptor>,
+        change: &mut CatalogChange,
+    ) -> BTreeMap<CapabilityId, CapabilityDescriptor> {
+        let mut groups: BTreeMap<String, BTreeSet<CapabilityId>> = BTreeMap::new();
+        for descriptor in &descriptors {
+            groups
+                .entry(descriptor.id.skeleton())
+                .or_default()
+                .insert(descriptor.id.clone());
+        }
+        let known = |id: &CapabilityId| {
+            self.entries
+                .get(id)
+                .is_some_and(|entry| entry.source == source)
+        };
+        let mut offered = BTreeMap::new();
+        for descriptor in descriptors {
+            let id = &descriptor.id;
+            let shadows = self
+                .entries
+                .get(id)
+                .is_some_and(|entry| entry.source != source);
+            let twin = groups.get(&id.skeleton()).and_then(|group| {
+                let others = || group.iter().filter(|it| *it != id);
+                match others().find(|it| known(it)) {
+                    _ if known(id) => None,
+                    Some(real) => Some(real),
+                    None => others().next(),
+                }
+            });
+            let resembles = if shadows { Some(id) } else { twin };
+            match resembles {
+                Some(resembles) => {
+                    let refused = RefusedEntry {
+                        id: id.clone(),
+                        resembles: resembles.clone(),
+                    };
+                    if !change.refused.contains(&refused) {
+                        change.refused.push(refused);
+                    }
+                }
+                None => {
+                    offered.insert(id.clone(), descriptor);
+                }
+            }
+        }
+        offered
+    }
+}
+
+/// A snapshot as it is stored, once per digest, so that a turn can be recomputed later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredCatalog {
+    revision: u64,
+    entries: Vec<Arc<CapabilityDescriptor>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    unavailable: BTreeMap<String, String>,
+}
+
+impl From<&CatalogSnapshot> for StoredCatalog {
+    fn from(it: &CatalogSnapshot) -> Self {
+        StoredCatalog {
+            revision: it.revision,
+            entries: it.entries.values().cloned().collect(),
+            unavailable: it.unavailable.clone(),
+        }
+    }
+}
+
+impl From<StoredCatalog> for CatalogSnapshot {
+    fn from(it: StoredCatalog) -> Self {
+        let entries = it
+            .entries
+            .into_iter()
+            .map(|entry| (entry.id.clone(), entry))
+            .collect();
+        CatalogSnapshot::assemble(it.revision, entries, it.unavailable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::descriptor;
+
+    fn source(name: &str, lines: &[&str]) -> SourceSnapshot {
+        SourceSnapshot {
+            source: name.to_owned(),
+            descriptors: lines
+                .iter()
+                .map(|line| {
+                    let mut it = descriptor(line);
+                    it.source = name.to_owned();
+                    it
+                })
+                .collect(),
+            unavailable: None,
+        }
+    }
+
+    fn names(ids: &[CapabilityId]) -> Vec<&str> {
+        ids.iter().map(CapabilityId::as_str).collect()
+    }
+
+    #[test]
+    fn a_source_speaks_for_all_it_offers() {
+        let (one, change) = CatalogSnapshot::default()
+            .with_source(source("mcp:a", &["mcp__a__x reads", "mcp__a__y reads"]));
+        assert_eq!(names(&change.added), ["mcp__a__x", "mcp__a__y"]);
+        let (two, change) =
+            one.with_source(source("mcp:a", &["mcp__a__y writes", "mcp__a__z reads"]));
+        assert_eq!(
+            (
+                names(&change.added),
+                names(&change.removed),
+                names(&change.changed)
+            ),
+            (vec!["mcp__a__z"], vec!["mcp__a__x"], vec!["mcp__a__y"])
+        );
+        let (same, change) =
+            two.with_source(source("mcp:a", &["mcp__a__z reads", "mcp__a__y writes"]));
+        assert!(change.is_empty());
+        assert_eq!(
+            (same.revision(), same.digest()),
+            (two.revision(), two.digest())
+        );
+        let (gone, _) = same.without_source("mcp:a");
+        assert!(gone.is_empty());
+    }
+
+    #[test]
+    fn an_unavailable_source_stays_known() {
+        let mut down = source("mcp:a", &["mcp__a__x reads"]);
+        down.unavailable = Some("exited".to_owned());
+        let (catalog, change) = CatalogSnapshot::default().with_source(down);
+        assert_eq!(change.availability["mcp:a"].as_deref(), Some("exited"));
+        assert_eq!(
+            catalog.iter().next().and_then(|it| catalog.unavailable(it)),
+            Some("exited")
+        );
+        let (up, change) = catalog.with_source(source("mcp:a", &["mcp__a__x reads"]));
+        assert_eq!(change.availability["mcp:a"], None);
+        assert_ne!(up.digest(), catalog.digest());
+    }
+
+    #[test]
+    fn look_alikes_are_refused_and_the_known_one_stays() {
+        let (first, _) =
+            CatalogSnapshot::default().with_source(source("mcp:a", &["mcp__a__list reads"]));
+        let (second, change) = first.with_source(source(
+            "mcp:a",
+            &[
+                "mcp__a__list reads",
+                "mcp__a__1ist reads",
+                "mcp__a__LIST reads",
+            ],
+        ));
+        assert_eq!(change.refused.len(), 2);
+        assert_eq!(second.len(), 1);
+        let (none, change) = CatalogSnapshot::default()
+            .with_source(source("mcp:a", &["mcp__a__get reads", "mcp__a__Get reads"]));
+        assert_eq!((none.len(), change.refused.len()), (0, 2));
+    }
+
+    #[test]
+    fn a_source_cannot_shadow_another() {
+        let (first, _) =
+            CatalogSnapshot::default().with_source(source("mcp:a", &["mcp__a__x reads"]));
+        let (second, change) = first.with_source(source("mcp:b", &["mcp__a__x writes"]));
+        assert_eq!(change.refused.len(), 1);
+        assert_eq!(second.digest(), first.digest());
+    }
+
+    #[test]
+    fn storing_keeps_the_digest() {
+        let (catalog, _) =
+            CatalogSnapshot::default().with_source(source("mcp:a", &["mcp__a__x reads"]));
+        let text = serde_json::to_string(&StoredCatalog::from(&catalog)).unwrap();
+        let back: CatalogSnapshot = serde_json::from_str::<StoredCatalog>(&text).unwrap().into();
+        assert_eq!(back, catalog);
+    }
+}

@@ -1,0 +1,205 @@
+//! How a call ended, as the caller sees it. A refusal is data, not an error.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::code::Code;
+
+/// One piece of a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// Text, which redaction and truncation look into.
+    Text(TextContent),
+    /// Any other block (image, audio, resource, link), passed on untouched.
+    Block(Value),
+}
+
+/// A text block, `{"type":"text","text":…}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "text")]
+pub struct TextContent {
+    /// The text.
+    pub text: String,
+}
+
+impl Content {
+    /// A text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Content::Text(TextContent { text: text.into() })
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Content::Text(it) => Some(&it.text),
+            Content::Block(_) => None,
+        }
+    }
+
+    /// Roughly how many bytes it takes up.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Content::Text(it) => it.text.len(),
+            Content::Block(value) => value.to_string().len(),
+        }
+    }
+}
+
+/// What an executor brings back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// The pieces.
+    pub content: Vec<Content>,
+    /// The structured result, where the capability promises one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+}
+
+impl Output {
+    /// One text block.
+    pub fn text(text: impl Into<String>) -> Self {
+        Output {
+            content: vec![Content::text(text)],
+            structured: None,
+        }
+    }
+
+    /// With a structured result beside the content.
+    #[must_use]
+    pub fn with_structured(mut self, value: Value) -> Self {
+        self.structured = Some(value);
+        self
+    }
+
+    /// How many bytes the content and the structured result take up.
+    pub fn bytes(&self) -> usize {
+        let structured = self
+            .structured
+            .as_ref()
+            .map_or(0, |it| it.to_string().len());
+        self.content.iter().map(Content::bytes).sum::<usize>() + structured
+    }
+}
+
+/// Why an executor brought nothing back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The stable code.
+    pub code: Code,
+    /// What happened, for whoever asked.
+    pub message: String,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+}
+
+impl Failure {
+    /// The provider answered with an error.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Failure {
+            code: Code::ProviderFailed,
+            message: message.into(),
+            retryable: false,
+        }
+    }
+
+    /// The provider could not be reached.
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Failure {
+            code: Code::ProviderUnreachable,
+            message: message.into(),
+            retryable: true,
+        }
+    }
+
+    /// The capability refuses these arguments.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Failure {
+            code: Code::Refused,
+            message: message.into(),
+            retryable: false,
+        }
+    }
+}
+
+/// A refusal: who or what said no, in words the model can act on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The stable code.
+    pub code: Code,
+    /// The reason, and what to do next.
+    pub reason: String,
+}
+
+impl Denial {
+    /// A refusal with its reason.
+    pub fn new(code: Code, reason: impl Into<String>) -> Self {
+        Denial {
+            code,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// A stored result, paged by `read_result`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ResultRef(pub String);
+
+/// A call that ran and brought something back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Completed {
+    /// What it brought, redacted and cut to size.
+    #[serde(flatten)]
+    pub output: Output,
+    /// Where the whole is, when it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_ref: Option<ResultRef>,
+    /// Whether it came from outside and must be read as data, never as instructions.
+    pub untrusted: bool,
+    /// What hooks had to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum Observation {
+    /// It ran.
+    Completed(Completed),
+    /// It was not allowed to run, or its result was withheld.
+    Denied(Denial),
+    /// It was allowed and did not succeed.
+    Failed(Failure),
+}
+
+impl Observation {
+    /// `completed`, `denied` or `failed`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Observation::Completed(_) => "completed",
+            Observation::Denied(_) => "denied",
+            Observation::Failed(_) => "failed",
+        }
+    }
+
+    /// The stable code, unless it completed.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Observation::Completed(_) => None,
+            Observation::Denied(denial) => Some(denial.code),
+            Observation::Failed(failure) => Some(failure.code),
+        }
+    }
+
+    /// The reason, unless it completed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Observation::Completed(_) => None,
+            Observation::Denied(denial) => Some(&denial.reason),
+            Observation::Failed(failure) => Some(&failure.message),
+        }
+    }
+}
