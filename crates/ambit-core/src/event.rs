@@ -1,0 +1,265 @@
+//! What the journal remembers. The JSON of these types is a stable format.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::catalog::CatalogChange;
+use crate::code::Code;
+use crate::digest::Digest;
+use crate::effects::Effects;
+use crate::id::CapabilityId;
+use crate::intent::CallId;
+use crate::observation::ResultRef;
+use crate::permission::{Answer, AskReason, Mode, PermissionDecision, PermissionInput};
+use crate::schema::SchemaProblem;
+use crate::turn::TurnInput;
+use crate::visible::{HiddenReason, VisibleEntry};
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HookStage {
+    /// After permission, before the start is recorded.
+    Before,
+    /// After execution, before anyone sees the result.
+    After,
+}
+
+/// What came of asking a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ApprovalOutcome {
+    /// An answer.
+    Answered(Answer),
+    /// Nobody could be asked.
+    NobodyToAsk,
+    /// Nobody answered in time.
+    TimedOut,
+}
+
+/// An entry that is no longer visible.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedEntry {
+    /// Which.
+    pub id: CapabilityId,
+    /// Why; nothing where it left the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<HiddenReason>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum EventBody {
+    /// A session began.
+    #[serde(rename = "session.started")]
+    SessionStarted {
+        /// For whom.
+        agent: String,
+        /// How freely.
+        mode: Mode,
+        /// Where.
+        workspace: String,
+        /// Which Ambit.
+        version: String,
+    },
+    /// A source said what it offers, and that was news.
+    #[serde(rename = "catalog.changed")]
+    CatalogChanged {
+        /// The new revision.
+        revision: u64,
+        /// The new contents.
+        catalog: Digest,
+        /// What changed.
+        change: CatalogChange,
+    },
+    /// A turn began: what its selection depended on.
+    #[serde(rename = "turn.started")]
+    TurnStarted {
+        /// Counts turns of this session.
+        turn: u32,
+        /// The catalog it looked at.
+        catalog: Digest,
+        /// The policy that selected.
+        policy: u32,
+        /// What the selection depended on.
+        input: TurnInput,
+    },
+    /// What the selection changed.
+    #[serde(rename = "capability.diff")]
+    CapabilityDiff {
+        /// The turn.
+        turn: u32,
+        /// The whole visible set.
+        visible: Digest,
+        /// Newly visible, with reasons.
+        added: Vec<VisibleEntry>,
+        /// No longer visible, with reasons.
+        removed: Vec<RemovedEntry>,
+    },
+    /// Somebody wants to call something.
+    #[serde(rename = "tool.intent")]
+    ToolIntent {
+        /// The call.
+        call: CallId,
+        /// The turn it belongs to.
+        turn: u32,
+        /// As the caller wrote it.
+        target: String,
+        /// What it names in this turn's visible set, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<CapabilityId>,
+        /// The arguments, redacted.
+        arguments: Value,
+        /// Of the arguments as given.
+        digest: Digest,
+    },
+    /// The first gate said no. The caller is told less than this.
+    #[serde(rename = "capability.refused")]
+    CapabilityRefused {
+        /// The call.
+        call: CallId,
+        /// As the caller wrote it.
+        target: String,
+        /// Why it is hidden; nothing where it does not exist.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<HiddenReason>,
+    },
+    /// The arguments were checked.
+    #[serde(rename = "tool.validation")]
+    ToolValidation {
+        /// The call.
+        call: CallId,
+        /// The definition they were checked against.
+        definition: Digest,
+        /// What does not fit; nothing where all does.
+        problems: Vec<SchemaProblem>,
+    },
+    /// The second gate answered.
+    #[serde(rename = "tool.permission")]
+    ToolPermission {
+        /// The call.
+        call: CallId,
+        /// What the answer depended on.
+        input: PermissionInput,
+        /// The answer.
+        #[serde(flatten)]
+        decision: PermissionDecision,
+    },
+    /// A person was asked.
+    #[serde(rename = "approval.requested")]
+    ApprovalRequested {
+        /// The call.
+        call: CallId,
+        /// What an answer is bound to.
+        digest: Digest,
+        /// Why.
+        #[serde(flatten)]
+        reason: AskReason,
+    },
+    /// A person answered, or not.
+    #[serde(rename = "approval.decided")]
+    ApprovalDecided {
+        /// The call.
+        call: CallId,
+        /// What came of it.
+        outcome: ApprovalOutcome,
+    },
+    /// A hook refused, broke or had something to say.
+    #[serde(rename = "hook.decided")]
+    HookDecided {
+        /// The call.
+        call: CallId,
+        /// When.
+        stage: HookStage,
+        /// What hooks had to say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+        /// Why it refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refused: Option<String>,
+    },
+    /// It is about to run. For a call with effects this is synced before anything happens.
+    #[serde(rename = "tool.started")]
+    ToolStarted {
+        /// The call.
+        call: CallId,
+        /// Which capability.
+        id: CapabilityId,
+        /// What approvals were bound to.
+        digest: Digest,
+        /// What it may do.
+        effects: Effects,
+    },
+    /// How it ended.
+    #[serde(rename = "tool.observation")]
+    ToolObservation(ObservationRecord),
+}
+
+/// How a call ended, without the result itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObservationRecord {
+    /// The call.
+    pub call: CallId,
+    /// `completed`, `denied` or `failed`.
+    pub status: String,
+    /// The stable code, unless it completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// The reason, unless it completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Bytes of the whole result.
+    pub bytes: u64,
+    /// Of what the caller was given.
+    pub digest: Digest,
+    /// The beginning of the result, redacted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
+    /// Where the whole is, when it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_ref: Option<ResultRef>,
+    /// Whether it came from outside.
+    #[serde(default)]
+    pub untrusted: bool,
+    /// How long the execution took.
+    pub duration_ms: u64,
+}
+
+impl EventBody {
+    /// The `type` field.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            EventBody::SessionStarted { .. } => "session.started",
+            EventBody::CatalogChanged { .. } => "catalog.changed",
+            EventBody::TurnStarted { .. } => "turn.started",
+            EventBody::CapabilityDiff { .. } => "capability.diff",
+            EventBody::ToolIntent { .. } => "tool.intent",
+            EventBody::CapabilityRefused { .. } => "capability.refused",
+            EventBody::ToolValidation { .. } => "tool.validation",
+            EventBody::ToolPermission { .. } => "tool.permission",
+            EventBody::ApprovalRequested { .. } => "approval.requested",
+            EventBody::ApprovalDecided { .. } => "approval.decided",
+            EventBody::HookDecided { .. } => "hook.decided",
+            EventBody::ToolStarted { .. } => "tool.started",
+            EventBody::ToolObservation(_) => "tool.observation",
+        }
+    }
+
+    /// The call it belongs to: what correlates the events of one call.
+    pub fn call(&self) -> Option<&CallId> {
+        match self {
+            EventBody::ToolIntent { call, .. }
+            | EventBody::CapabilityRefused { call, .. }
+            | EventBody::ToolValidation { call, .. }
+            | EventBody::ToolPermission { call, .. }
+            | EventBody::ApprovalRequested { call, .. }
+            | EventBody::ApprovalDecided { call, .. }
+            | EventBody::HookDecided { call, .. }
+            | EventBody::ToolStarted { call, .. } => Some(call),
+            EventBody::ToolObservation(record) => Some(&record.call),
+            _ => None,
+        }
+    }
+}
