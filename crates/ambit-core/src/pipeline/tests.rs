@@ -137,7 +137,9 @@ fn outcome(step: &Step) -> String {
     }
 }
 
-fn facts() -> Vec<(&'static str, fn(Digest) -> Fact)> {
+type MakeFact = fn(Digest) -> Fact;
+
+fn facts() -> Vec<(&'static str, MakeFact)> {
     vec![
         ("approved", |digest| approval(digest, Answer::Once)),
         ("denied", |digest| approval(digest, Answer::Deny)),
