@@ -1,0 +1,131 @@
+//! The real programs that tests talk to: other people's implementations of the same formats.
+//!
+//! Each is installed once under the cache directory, and told to the tests by an environment
+//! variable. Without it those tests say that they skip; where `CI=true`, a missing peer is an error.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::run::{Failure, Result, Step, capture};
+
+struct Peer {
+    name: &'static str,
+    package: Package,
+    /// The program the tests want, inside of what was installed.
+    program: &'static str,
+    /// The variable by which tests find the program. Set already, it is left alone.
+    variable: &'static str,
+}
+
+/// Where a peer comes from.
+enum Package {
+    /// A requirement for pip, pinned; it gets a virtual environment of its own.
+    Pip(&'static str),
+}
+
+const PEERS: &[Peer] = &[Peer {
+    name: "skills-ref",
+    package: Package::Pip("skills-ref==0.1.1"),
+    program: "bin/agentskills",
+    variable: "AMBIT_SKILLS_REF",
+}];
+
+/// Installs what is missing; the variables to set for the tests.
+pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
+    let mut variables = Vec::new();
+    for peer in PEERS
+        .iter()
+        .filter(|peer| env::var_os(peer.variable).is_none())
+    {
+        let step = Step::start(&format!("peer {}", peer.name));
+        match installed(peer) {
+            Ok(program) => {
+                step.end("ready");
+                variables.push((peer.variable, program));
+            }
+            Err(failure) => {
+                step.end("missing");
+                let message = missing(peer, &failure);
+                if env::var("CI").is_ok_and(|it| it == "true") {
+                    return Err(Failure::Found(message));
+                }
+                println!("    {message}; its tests are skipped");
+            }
+        }
+    }
+    Ok(variables)
+}
+
+fn missing(peer: &Peer, failure: &Failure) -> String {
+    let Package::Pip(requirement) = peer.package;
+    let why = failure.to_string();
+    // Installers tell the cause last.
+    let why = why
+        .lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    format!(
+        "`{requirement}` cannot be installed, is its registry in reach? ({})",
+        why.trim()
+    )
+}
+
+fn installed(peer: &Peer) -> Result<PathBuf> {
+    let peers = cache()?.join("peers");
+    fs::create_dir_all(&peers).map_err(Failure::file(&peers))?;
+    // Two test runs may begin at once. Held until the end of this function.
+    let lock = peers.join("lock");
+    let _lock = File::create(&lock)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(Failure::file(&lock))?;
+
+    let Package::Pip(requirement) = peer.package;
+    let directory = peers.join(peer.name);
+    let program = directory.join(peer.program);
+    let stamp = directory.join("stamp");
+    // The interpreter is a link out of the environment, and what it points to may have gone.
+    let works = program.exists() && directory.join("bin/python").exists();
+    if works && fs::read_to_string(&stamp).is_ok_and(|it| it == requirement) {
+        return Ok(program);
+    }
+    if directory.exists() {
+        fs::remove_dir_all(&directory).map_err(Failure::file(&directory))?;
+    }
+    pip(&directory, requirement)?;
+    // Last: without it the next run begins again.
+    fs::write(&stamp, requirement).map_err(Failure::file(&stamp))?;
+    Ok(program)
+}
+
+fn pip(directory: &Path, requirement: &str) -> Result {
+    let mut environment = Command::new("python3");
+    environment.args(["-m", "venv"]).arg(directory);
+    capture(environment)?;
+    let mut install = Command::new(directory.join("bin/python"));
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    // Out of reach should be known in seconds.
+    install.args(["--retries", "1", "--timeout", "20", requirement]);
+    capture(install).map(drop)
+}
+
+fn cache() -> Result<PathBuf> {
+    let variable = |name: &str| {
+        env::var_os(name)
+            .filter(|it| !it.is_empty())
+            .map(PathBuf::from)
+    };
+    variable("AMBIT_CACHE")
+        .or_else(|| variable("XDG_CACHE_HOME").map(|it| it.join("ambit")))
+        .or_else(|| variable("HOME").map(|it| it.join(".cache/ambit")))
+        .ok_or_else(|| {
+            Failure::Found("none of AMBIT_CACHE, XDG_CACHE_HOME and HOME is set".to_owned())
+        })
+}
