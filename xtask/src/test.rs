@@ -44,10 +44,9 @@ fn test(root: &Path, filter: Option<&str>, peers: &[(&str, PathBuf)]) -> Result<
     let path = log_path(root);
     let mut log = create(&path)?;
     let mut command = cargo(root);
-    command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(filter)
-        .args(["--", "--show-output"]);
+    command.args(["test", "--workspace", "--no-fail-fast"]);
+    // Behind `--`: before it, cargo would leave out the doc tests.
+    command.args(["--", "--show-output"]).args(filter);
     command
         .env("CARGO_TERM_COLOR", "never")
         .envs(peers.iter().map(|(variable, program)| (variable, program)));
