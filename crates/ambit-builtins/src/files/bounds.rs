@@ -20,7 +20,7 @@ use super::control::ControlPaths;
 /// Bounds that cannot be set up.
 #[derive(Debug, Error)]
 pub(super) enum BoundsError {
-    #[error("the workspace `{}` cannot be opened", path.display())]
+    #[error("the workspace `{}` cannot be opened: {source}", path.display())]
     Workspace {
         path: PathBuf,
         #[source]
@@ -61,15 +61,15 @@ impl Bounds {
         dirs: &[PathBuf],
         control: Vec<PathBuf>,
     ) -> Result<Self, BoundsError> {
-        let workspace = workspace
-            .canonicalize()
-            .map_err(|source| BoundsError::Workspace {
-                path: workspace.to_owned(),
-                source,
-            })?;
+        let unusable = |source| BoundsError::Workspace {
+            path: workspace.to_owned(),
+            source,
+        };
+        let given_workspace = std::path::absolute(workspace).map_err(unusable)?;
+        let workspace = workspace.canonicalize().map_err(unusable)?;
         let mut roots = Vec::with_capacity(dirs.len());
         for path in dirs {
-            let given = normal(&workspace.join(path));
+            let given = normal(&given_workspace.join(path));
             let root = Root::open(given).map_err(|source| BoundsError::Dir {
                 path: path.clone(),
                 source,

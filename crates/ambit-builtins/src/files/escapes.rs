@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ambit_core::code::Code;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::bounds::Bounds;
 use super::fixture::{CANARY, Fixture};
 
 /// Every tool, pointed at one path.
@@ -109,6 +111,18 @@ fn ways_in_are_open() {
 }
 
 #[test]
+fn a_workspace_known_by_a_link_may_be_named_by_it() {
+    let fixture = Fixture::new(&[("in.txt", "inside")]);
+    let known_by = fixture.path("../ws");
+    std::os::unix::fs::symlink("allow", &known_by).unwrap();
+    let bounds = Bounds::open(&known_by, &[".".into()], Vec::new()).unwrap();
+    for path in [known_by.join("in.txt"), fixture.path("in.txt")] {
+        let place = bounds.locate(path.to_str().unwrap()).unwrap();
+        assert_eq!(place.shown, "in.txt");
+    }
+}
+
+#[test]
 fn only_the_configured_folders_count() {
     let files = [("a/x", "in a"), ("ab/x", CANARY), ("x", CANARY)];
     let fixture = Fixture::with(&files, &["a"], &[]);
@@ -130,6 +144,47 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
         assert!(fixture.call(tool, arguments).is_err(), "{tool}");
     }
     outside_is_untouched(&fixture);
+}
+
+/// A folder that turns into a link and back all the time.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_being_swapped_for_a_link_leads_nowhere() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let fixture = Fixture::with(
+        &[("out/key.txt", "inside"), ("guarded/conf", "as it was")],
+        &["."],
+        &["guarded"],
+    );
+    fixture.link("out_link", "../outside");
+    fixture.link("in_link", "guarded");
+    fs::create_dir(fixture.path("in")).unwrap();
+    let done = AtomicBool::new(false);
+    let swap = |a: &str, b: &str| {
+        let (a, b) = (fixture.path(a), fixture.path(b));
+        renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).unwrap();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                swap("out", "out_link");
+                swap("in", "in_link");
+            }
+        });
+        for _ in 0..300 {
+            for path in ["out/key.txt", "out", "out/new/x", "in/conf", "in/new/x"] {
+                for (tool, arguments) in calls(path) {
+                    let said = fixture.text(tool, arguments);
+                    assert!(!said.contains(CANARY), "{tool} {path}: {said}");
+                }
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    outside_is_untouched(&fixture);
+    assert_eq!(fixture.names("guarded"), ["conf"]);
+    assert_eq!(fixture.content("guarded/conf"), "as it was");
 }
 
 #[test]

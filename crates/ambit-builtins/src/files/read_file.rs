@@ -215,6 +215,8 @@ mod tests {
         ]);
         std::fs::write(fixture.path("latin1"), b"caf\xe9\n").unwrap();
         std::fs::write(fixture.path("late"), [vec![b'a'; 20_000], vec![0]].concat()).unwrap();
+        let sparse = std::fs::File::create(fixture.path("sparse")).unwrap();
+        sparse.set_len(1 << 40).unwrap();
         rustix::fs::mkfifoat(
             rustix::fs::CWD,
             fixture.path("pipe"),
@@ -247,6 +249,10 @@ mod tests {
             (
                 json!({ "path": "late" }),
                 "refused: `late` is not UTF-8 text (20001 bytes)",
+            ),
+            (
+                json!({ "path": "sparse" }),
+                "refused: `sparse` is not UTF-8 text (1099511627776 bytes)",
             ),
             (
                 json!({ "path": "latin1" }),

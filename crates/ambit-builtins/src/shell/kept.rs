@@ -18,7 +18,8 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Reads a stream to its end, whatever its length: a full pipe would stop the program.
-    pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) {
+    pub(super) async fn drain(&mut self, stream: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stream) = stream else { return };
         let mut buffer = vec![0; READ];
         // A stream that breaks has ended.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {

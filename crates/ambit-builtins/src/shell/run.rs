@@ -119,6 +119,15 @@ impl Shell {
         let asked: Arguments = arguments(value)?;
         let limit = self.limit(asked.timeout_seconds)?;
         let argv = self.argv(asked.command)?;
+        self.run_until(&argv, tokio::time::sleep(limit)).await
+    }
+
+    /// Runs an allowed command, at most until its time is up.
+    pub(super) async fn run_until(
+        &self,
+        argv: &[String],
+        time_up: impl Future<Output = ()>,
+    ) -> Result<Output, Failure> {
         let Some((program, rest)) = argv.split_first() else {
             return Err(Failure::refused("`command` is empty"));
         };
@@ -133,10 +142,10 @@ impl Shell {
                 .stderr(Stdio::piped()),
         )
         .map_err(|error| self.not_started(program, &error))?;
-        let finished = finish(&mut group, limit)
+        finish(&mut group, time_up)
             .await
-            .map_err(|error| Failure::provider(format!("`{program}` got lost: {error}")))?;
-        Ok(finished.into_output(limit))
+            .map(Finished::into_output)
+            .map_err(|error| Failure::provider(format!("`{program}` got lost: {error}")))
     }
 
     fn limit(&self, seconds: Option<u64>) -> Result<Duration, Failure> {
@@ -193,25 +202,12 @@ impl Shell {
 }
 
 /// Reads the output while the command runs, until all of it has ended.
-async fn finish(group: &mut Group, limit: Duration) -> io::Result<Finished> {
+async fn finish(group: &mut Group, time_up: impl Future<Output = ()>) -> io::Result<Finished> {
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
     let (out, err) = group.streams();
     let ended = {
-        let mut ended = pin!(end(group, limit));
-        let mut drained = pin!(async {
-            tokio::join!(
-                async {
-                    if let Some(it) = out {
-                        stdout.drain(it).await
-                    }
-                },
-                async {
-                    if let Some(it) = err {
-                        stderr.drain(it).await
-                    }
-                },
-            )
-        });
+        let mut ended = pin!(end(group, time_up));
+        let mut drained = pin!(async { tokio::join!(stdout.drain(out), stderr.drain(err)) });
         tokio::select! {
             ended = &mut ended => {
                 let _ = timeout(GRACE, drained).await;
@@ -235,23 +231,30 @@ struct Ended {
     timed_out: bool,
 }
 
-async fn end(group: &mut Group, limit: Duration) -> io::Result<Ended> {
-    let in_time = timeout(limit, group.ended()).await;
-    let timed_out = in_time.is_err();
-    let status = match in_time {
-        Ok(status) => status?,
-        Err(_) => {
-            group.kill();
-            group.ended().await?
-        }
+async fn end(group: &mut Group, time_up: impl Future<Output = ()>) -> io::Result<Ended> {
+    let in_time = tokio::select! {
+        status = group.ended() => Some(status?),
+        () = time_up => None,
     };
-    Ok(Ended { status, timed_out })
+    Ok(match in_time {
+        Some(status) => Ended {
+            status,
+            timed_out: false,
+        },
+        None => {
+            group.kill();
+            Ended {
+                status: group.ended().await?,
+                timed_out: true,
+            }
+        }
+    })
 }
 
 impl Finished {
-    fn into_output(self, limit: Duration) -> Output {
+    fn into_output(self) -> Output {
         let mut text = match (self.timed_out, self.exit_code, self.signal) {
-            (true, ..) => format!("ended after {} seconds: its time was up\n", limit.as_secs()),
+            (true, ..) => "ended because its time was up\n".to_owned(),
             (false, Some(code), _) => format!("exit code {code}\n"),
             (false, None, Some(signal)) => format!("ended by signal {signal}\n"),
             (false, None, None) => "ended\n".to_owned(),
