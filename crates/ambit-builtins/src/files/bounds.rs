@@ -278,16 +278,13 @@ fn outermost(roots: Vec<Root>) -> Vec<Root> {
 /// A path for a model to read: what is not UTF-8 replaced, control characters escaped, so that
 /// a name cannot pass for several lines.
 pub(super) fn shown(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    if text.contains(char::is_control) {
-        text.chars()
-            .flat_map(|c| {
-                let escaped = c.is_control().then(|| c.escape_default());
-                let plain = escaped.is_none().then_some(c);
-                escaped.into_iter().flatten().chain(plain)
-            })
-            .collect()
-    } else {
-        text.into_owned()
+    let mut out = String::new();
+    for c in path.to_string_lossy().chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
     }
+    out
 }

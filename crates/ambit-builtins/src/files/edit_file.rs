@@ -9,7 +9,7 @@ use ambit_core::observation::{Failure, Output};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Place};
 use super::replace::Target;
 use super::stop::Stop;
 use super::{Tool, diff, path_schema};
@@ -80,27 +80,7 @@ fn run(bounds: &Bounds, value: Value, stop: &Stop) -> Result<Output, Failure> {
     let _one_at_a_time = bounds.writing.lock();
     stop.check()?;
     let target = Target::open(bounds, &place)?;
-    let (file, metadata) = target.open_existing()?;
-    let too_large = || {
-        Failure::refused(format!(
-            "`{}` is larger than the {MOST_BYTES} bytes that can be edited",
-            place.shown
-        ))
-    };
-    if metadata.len() > MOST_BYTES {
-        return Err(too_large());
-    }
-    let mut content = Vec::new();
-    let read = stop
-        .reader(file)
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut content);
-    if read.map_err(|error| place.failure(&error))? as u64 > MOST_BYTES {
-        return Err(too_large());
-    }
-    let content = String::from_utf8(content)
-        .map_err(|_| Failure::refused(format!("`{}` is not UTF-8 text", place.shown)))?;
-
+    let content = read(&target, &place, stop)?;
     let found: Vec<Range<usize>> = content
         .match_indices(&edit.old_text)
         .map(|(at, text)| at..at + text.len())
@@ -121,6 +101,24 @@ fn run(bounds: &Bounds, value: Value, stop: &Stop) -> Result<Output, Failure> {
     };
     let diff = diff::unified(&place.shown, &content, &found, &edit.new_text);
     Ok(Output::text(format!("{times}\n{diff}")))
+}
+
+/// All of a file, as far as it can be edited.
+fn read(target: &Target<'_>, place: &Place<'_>, stop: &Stop) -> Result<String, Failure> {
+    let (file, _) = target.open_existing()?;
+    let mut content = Vec::new();
+    let read = stop
+        .reader(file)
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut content);
+    if read.map_err(|error| place.failure(&error))? as u64 > MOST_BYTES {
+        return Err(Failure::refused(format!(
+            "`{}` is larger than the {MOST_BYTES} bytes that can be edited",
+            place.shown
+        )));
+    }
+    String::from_utf8(content)
+        .map_err(|_| Failure::refused(format!("`{}` is not UTF-8 text", place.shown)))
 }
 
 fn line_of(content: &str, at: usize) -> usize {

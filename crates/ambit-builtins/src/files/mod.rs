@@ -160,3 +160,39 @@ impl CapabilityExecutor for FilesExecutor {
         stop::blocking(move |stop| run(&bounds, arguments, stop)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_config_resolves_to() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("file"), "").unwrap();
+        let context = ResolverContext {
+            agent: "a".to_owned(),
+            agent_dir: root.path().to_owned(),
+            workspace: root.path().to_owned(),
+            thread: None,
+            control_paths: Vec::new(),
+            callbacks: Default::default(),
+        };
+        for (config, expected) in [
+            (json!({}), "ready"),
+            (json!({ "dirs": [".", "/"] }), "ready"),
+            (json!({ "dirs": ["no"] }), "`no` in `dirs` cannot be opened"),
+            (
+                json!({ "dirs": ["file"] }),
+                "`file` in `dirs` cannot be opened",
+            ),
+            (json!({ "dir": "." }), "unknown field `dir`"),
+        ] {
+            let said = match FilesResolver.resolve(&config, &context).await {
+                Ok(Resolution::Ready(_)) => "ready".to_owned(),
+                Ok(Resolution::Nothing { reason }) => reason,
+                Err(error) => error.message,
+            };
+            assert!(said.contains(expected), "{config}: {said}");
+        }
+    }
+}

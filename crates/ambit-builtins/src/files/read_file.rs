@@ -1,7 +1,8 @@
 //! `read_file`: a page of a text file, as it is. What is not UTF-8 text is refused and not
 //! shown approximately: an approximation edited and written back would destroy the file.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::num::NonZeroU64;
 
 use ambit_core::effects::Effects;
 use ambit_core::observation::{Content, Failure, Output};
@@ -52,13 +53,13 @@ fn input() -> Value {
 struct Arguments {
     path: String,
     #[serde(default = "first")]
-    offset: u64,
+    offset: NonZeroU64,
     #[serde(default = "most")]
     limit: u64,
 }
 
-fn first() -> u64 {
-    1
+fn first() -> NonZeroU64 {
+    NonZeroU64::MIN
 }
 
 fn most() -> u64 {
@@ -66,21 +67,19 @@ fn most() -> u64 {
 }
 
 fn run(bounds: &Bounds, value: Value, stop: &Stop) -> Result<Output, Failure> {
-    let Arguments {
-        path,
-        offset,
-        limit,
-    } = arguments(value)?;
-    let place = bounds.locate(&path)?;
+    let asked: Arguments = arguments(value)?;
+    let offset = asked.offset.get();
+    let place = bounds.locate(&asked.path)?;
     let (file, metadata) = place.open_file()?;
     let size = metadata.len();
-    let failed = |error: std::io::Error| stop.check().err().unwrap_or(place.failure(&error));
+    let failed = |error: io::Error| stop.check().err().unwrap_or(place.failure(&error));
     let mut reader = BufReader::new(stop.reader(file));
 
+    // Told by its first bytes, before a long way through something without lines.
     if reader.fill_buf().map_err(failed)?.contains(&0) {
         return Err(not_text(&place, size));
     }
-    let mut position = 0u64;
+    let mut position = 0;
     for line in 1..offset {
         let skipped = reader.skip_until(b'\n').map_err(failed)?;
         if skipped == 0 {
@@ -92,51 +91,27 @@ fn run(bounds: &Bounds, value: Value, stop: &Stop) -> Result<Output, Failure> {
         }
         position += skipped as u64;
     }
+    let page = Page::read(&mut reader, asked.limit).map_err(failed)?;
+    let (lines, end) = (page.lines, page.end);
+    let text = page.into_text().ok_or_else(|| not_text(&place, size))?;
 
-    let mut page = Vec::new();
-    let mut lines = 0;
-    while lines < limit && page.len() < MOST_BYTES {
-        let room = (MOST_BYTES - page.len()) as u64;
-        let read = reader.by_ref().take(room).read_until(b'\n', &mut page);
-        if read.map_err(failed)? == 0 {
-            break;
-        }
-        lines += 1;
-    }
-    let at_end = reader.fill_buf().map_err(failed)?.is_empty();
-    let mut cut = Cut::AtLine;
-    if !at_end && !page.ends_with(b"\n") {
-        match page.iter().rposition(|it| *it == b'\n') {
-            Some(last) => {
-                page.truncate(last + 1);
-                lines -= 1;
-            }
-            None => cut = Cut::InLine,
-        }
-    }
-    let text = into_text(page, cut).ok_or_else(|| not_text(&place, size))?;
-    position += text.len() as u64;
-
-    let note = if at_end {
-        text.is_empty()
-            .then(|| format!("`{}` is empty", place.shown))
-    } else {
-        let remain = size.saturating_sub(position);
-        let last = offset + lines - 1;
-        Some(match cut {
-            Cut::AtLine => format!(
-                "lines {offset} to {last} of `{}`; {remain} bytes remain: go on with `offset` {}",
-                place.shown,
-                last + 1
-            ),
-            Cut::InLine => format!(
-                "line {offset} of `{}`, cut after {} bytes because it is longer; {remain} bytes \
-                 of the file remain: use grep to look inside, or go on with `offset` {}",
-                place.shown,
-                text.len(),
-                last + 1
-            ),
-        })
+    let shown = &place.shown;
+    let remain = size.saturating_sub(position + text.len() as u64);
+    let next = offset + lines;
+    let note = match end {
+        End::OfFile if text.is_empty() => Some(format!("`{shown}` has nothing more")),
+        End::OfFile => None,
+        End::OfLine => Some(format!(
+            "lines {} to {} of `{shown}`; {remain} bytes remain: go on with `offset` {next}",
+            offset,
+            next - 1
+        )),
+        End::InLine => Some(format!(
+            "line {} of `{shown}`, cut after {} bytes because it is longer; {remain} bytes of \
+             the file remain: use grep to look inside, or go on with `offset` {next}",
+            offset,
+            text.len()
+        )),
     };
     let mut output = Output::text(text);
     output.content.extend(note.map(Content::text));
@@ -145,25 +120,61 @@ fn run(bounds: &Bounds, value: Value, stop: &Stop) -> Result<Output, Failure> {
 
 /// Where a page ends.
 #[derive(Clone, Copy)]
-enum Cut {
-    AtLine,
-    /// One line is longer than a page; it may end inside a character.
+enum End {
+    OfFile,
+    OfLine,
+    /// One line is longer than a page.
     InLine,
 }
 
-fn into_text(page: Vec<u8>, cut: Cut) -> Option<String> {
-    if page.contains(&0) {
-        return None;
-    }
-    match (String::from_utf8(page), cut) {
-        (Ok(text), _) => Some(text),
-        (Err(error), Cut::InLine) if error.utf8_error().error_len().is_none() => {
-            let whole = error.utf8_error().valid_up_to();
-            let mut page = error.into_bytes();
-            page.truncate(whole);
-            String::from_utf8(page).ok()
+/// Some lines, as bytes.
+struct Page {
+    bytes: Vec<u8>,
+    lines: u64,
+    end: End,
+}
+
+impl Page {
+    fn read(reader: &mut impl BufRead, limit: u64) -> io::Result<Page> {
+        let mut bytes = Vec::new();
+        let mut lines = 0;
+        while lines < limit && bytes.len() < MOST_BYTES {
+            let room = (MOST_BYTES - bytes.len()) as u64;
+            if reader.by_ref().take(room).read_until(b'\n', &mut bytes)? == 0 {
+                break;
+            }
+            lines += 1;
         }
-        (Err(_), _) => None,
+        let mut end = End::OfLine;
+        if reader.fill_buf()?.is_empty() {
+            end = End::OfFile;
+        } else if !bytes.ends_with(b"\n") {
+            match bytes.iter().rposition(|it| *it == b'\n') {
+                Some(last) => {
+                    bytes.truncate(last + 1);
+                    lines -= 1;
+                }
+                None => end = End::InLine,
+            }
+        }
+        Ok(Page { bytes, lines, end })
+    }
+
+    /// The text, if it is one. A page that ends inside a line may also end inside a character.
+    fn into_text(self) -> Option<String> {
+        if self.bytes.contains(&0) {
+            return None;
+        }
+        match (String::from_utf8(self.bytes), self.end) {
+            (Ok(text), _) => Some(text),
+            (Err(error), End::InLine) if error.utf8_error().error_len().is_none() => {
+                let whole = error.utf8_error().valid_up_to();
+                let mut bytes = error.into_bytes();
+                bytes.truncate(whole);
+                String::from_utf8(bytes).ok()
+            }
+            (Err(_), _) => None,
+        }
     }
 }
 
@@ -240,7 +251,7 @@ mod tests {
                 json!({ "path": "a.txt", "offset": 5 }),
                 "refused: `a.txt` has only 3 lines",
             ),
-            (json!({ "path": "empty" }), "`empty` is empty"),
+            (json!({ "path": "empty" }), "`empty` has nothing more"),
             (json!({ "path": "crlf" }), "a\r\nb\r\n"),
             (
                 json!({ "path": "bin" }),
