@@ -1,14 +1,16 @@
 //! The plain YAML that frontmatter is made of: block mappings, block lists, texts.
 //!
 //! The format's public validator reads a strict subset: no anchors or aliases, no tags, no
-//! `{…}` and `[…]`, no key twice, and every scalar is text (`true`, `1.0` and nothing at all
+//! `{…}` and `[…]`, no tabs between values, no key twice, and every scalar is text (`true`, `1.0` and nothing at all
 //! included). So this reads parser events rather than typed values. Without aliases nothing
 //! expands: the tree is never larger than the text, and the text is bounded.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use serde_saphyr::granit_parser::{self, Event, Parser, ScanError, Span, StrInput, StructureStyle};
+use serde_saphyr::granit_parser::{
+    self, Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
+};
 
 use crate::problem::{SkillProblem, clip};
 
@@ -30,7 +32,10 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, SkillProblem> {
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
     };
-    let mut reader = Reader(Parser::new_from_str_with_options(text, options));
+    let mut reader = Reader {
+        text,
+        parser: Parser::new_from_str_with_options(text, options),
+    };
     let mut root = None;
     loop {
         let (event, span) = reader.next()?;
@@ -46,11 +51,14 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, SkillProblem> {
     }
 }
 
-struct Reader<'a>(Parser<'a, StrInput<'a>>);
+struct Reader<'a> {
+    text: &'a str,
+    parser: Parser<'a, StrInput<'a>>,
+}
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), SkillProblem> {
-        match self.0.next_event() {
+        match self.parser.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => Err(not_yaml(&error)),
             None => Ok((Event::StreamEnd, Span::default())),
@@ -62,7 +70,18 @@ impl<'a> Reader<'a> {
             Event::Scalar(_, _, anchor, tag) if anchor != 0 || tag.is_some() => {
                 Err(beyond(span, "an anchor or a tag"))
             }
-            Event::Scalar(text, ..) => Ok(Node::Text(text.into_owned())),
+            // The parser calls a missing value `~`; only its span tells it from a written one.
+            Event::Scalar(..) if span.start.index() == span.end.index() => {
+                Ok(Node::Text(String::new()))
+            }
+            Event::Scalar(text, style, ..) => {
+                let has_tab = style == ScalarStyle::Plain && text.contains('\t');
+                if has_tab || self.is_beside_tab(span) {
+                    Err(beyond(span, "a tab"))
+                } else {
+                    Ok(Node::Text(text.into_owned()))
+                }
+            }
             Event::SequenceStart(StructureStyle::Flow, ..)
             | Event::MappingStart(StructureStyle::Flow, ..) => {
                 Err(beyond(span, "a list or mapping in brackets"))
@@ -75,6 +94,12 @@ impl<'a> Reader<'a> {
             Event::Alias(_) | Event::UnresolvedAlias(_) => Err(beyond(span, "an alias")),
             _ => Err(beyond(span, "an unexpected end")),
         }
+    }
+
+    fn is_beside_tab(&self, span: &Span) -> bool {
+        let side = |offset: Option<usize>| self.text.split_at_checked(offset?);
+        side(span.start.byte_offset()).is_some_and(|(before, _)| before.ends_with('\t'))
+            || side(span.end.byte_offset()).is_some_and(|(_, after)| after.starts_with('\t'))
     }
 
     fn list(&mut self) -> Result<Node, SkillProblem> {

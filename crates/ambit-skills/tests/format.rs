@@ -1,5 +1,8 @@
 //! The rules of the format, case by case.
 
+// Helpers are test code too.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing)]
+
 mod cases;
 
 use ambit_skills::problem::Severity;
@@ -8,6 +11,7 @@ use proptest::prelude::*;
 
 #[test]
 fn each_case_has_exactly_its_problems() {
+    let mut surprises = Vec::new();
     for case in cases::CASES {
         let text = case.skill_md();
         let checked = check_skill_md(text.as_bytes(), case.folder);
@@ -24,10 +28,13 @@ fn each_case_has_exactly_its_problems() {
                 .iter()
                 .zip(case.problems)
                 .all(|(it, start)| it.starts_with(start));
-        assert!(as_expected, "{:?}\n found {found:#?}", case.text);
+        if !as_expected {
+            surprises.push(format!("{:?} has {found:#?}", case.text));
+        }
         let is_broken = found.iter().any(|it| it.starts_with('E'));
         assert_eq!(checked.valid.is_none(), is_broken, "{:?}", case.text);
     }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
 
 fn valid(text: &str) -> ValidSkillMd {
@@ -55,7 +62,7 @@ fn values_are_texts_and_tools_a_list() {
 #[test]
 fn bombs_are_refused_without_expanding() {
     let mut laughs = "---\nname: ok\ndescription: x\na: &a x\n".to_owned();
-    for (one, next) in ('a'..'z').zip('b'..='z') {
+    for (one, next) in ('a'..='y').zip('b'..='z') {
         laughs += &format!("{next}: &{next} [*{one},*{one},*{one},*{one},*{one},*{one}]\n");
     }
     let deep_block: String = (0..2_000)
