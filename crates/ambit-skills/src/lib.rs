@@ -1,1 +1,14 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+pub mod error;
+pub mod folder;
+pub mod frontmatter;
+pub mod hints;
+mod list;
+pub mod load;
+pub mod problem;
+pub mod root;
+pub mod scan;
+mod snapshot;
+pub mod validate;
+mod yaml;
