@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod executor;
+pub mod journal;
 pub mod resolver;
 mod start;

@@ -1,0 +1,194 @@
+//! What waits to be written. Bounded by bytes: a caller faster than the disk is told so instead
+//! of filling the memory.
+
+use std::time::{Duration, Instant};
+
+use ambit_core::digest::Digest;
+use jiff::Timestamp;
+use parking_lot::{Condvar, Mutex};
+
+use super::Durability;
+use super::error::JournalError;
+use super::event::NewEvent;
+use super::receipt::{Cause, Receipt};
+use super::session::SessionId;
+
+/// How much may wait.
+const LIMIT: usize = 64 << 20;
+
+/// How long an append that nobody waits for may wait for company.
+const LINGER: Duration = Duration::from_millis(4);
+
+/// One append, already written as JSON by its caller's thread.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) session: SessionId,
+    pub(super) at: i64,
+    pub(super) events: Vec<Prepared>,
+    pub(super) objects: Vec<(Digest, String)>,
+    pub(super) durability: Durability,
+    pub(super) receipt: Receipt,
+}
+
+/// One event of an append.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) kind: &'static str,
+    pub(super) correlation: Option<String>,
+    pub(super) body: String,
+    pub(super) cause: Option<Cause>,
+}
+
+impl Entry {
+    pub(super) fn new(
+        session: &SessionId,
+        events: Vec<NewEvent>,
+        objects: Vec<(Digest, String)>,
+        durability: Durability,
+    ) -> Result<(Entry, Receipt), JournalError> {
+        let events = events
+            .into_iter()
+            .map(|event| {
+                Ok(Prepared {
+                    kind: event.body.type_name(),
+                    correlation: event.body.call().map(|call| call.0.clone()),
+                    body: serde_json::to_string(&event.body)?,
+                    cause: event.cause,
+                })
+            })
+            .collect::<Result<_, serde_json::Error>>()
+            .map_err(|error| JournalError::NotJson {
+                message: error.to_string(),
+            })?;
+        let receipt = Receipt::pending();
+        let entry = Entry {
+            session: session.clone(),
+            at: Timestamp::now().as_microsecond(),
+            events,
+            objects,
+            durability,
+            receipt: receipt.clone(),
+        };
+        Ok((entry, receipt))
+    }
+
+    fn bytes(&self) -> usize {
+        let events = self.events.iter().map(|it| it.body.len() + 256);
+        let objects = self.objects.iter().map(|(_, json)| json.len() + 64);
+        events.chain(objects).sum()
+    }
+}
+
+/// Whatever happens to the writer, nobody waits forever.
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.receipt.resolve(Err(JournalError::Ended));
+    }
+}
+
+/// Something for the writer to do.
+#[derive(Debug)]
+pub(super) enum Work {
+    Append(Entry),
+    /// Resolved after everything before it.
+    Flush(Receipt),
+}
+
+/// Between any number of callers and one writer.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    work: Vec<Work>,
+    bytes: usize,
+    /// When the oldest of `work` came.
+    since: Option<Instant>,
+    /// Whether somebody may be waiting for one of `work`.
+    urgent: bool,
+    closed: bool,
+}
+
+impl Queue {
+    /// Hands over an append; if that cannot be, its receipt says why.
+    pub(super) fn push(&self, entry: Entry) {
+        let bytes = entry.bytes();
+        let mut waiting = self.waiting.lock();
+        if waiting.closed {
+            return;
+        }
+        if waiting.bytes + bytes > LIMIT {
+            entry.receipt.resolve(Err(JournalError::Overloaded {
+                waiting: waiting.bytes,
+            }));
+            return;
+        }
+        waiting.bytes += bytes;
+        let urgent = entry.durability > Durability::Behind;
+        self.enqueue(&mut waiting, Work::Append(entry), urgent);
+    }
+
+    /// A receipt that resolves when everything pushed before is written or has failed.
+    pub(super) fn flush(&self) -> Receipt {
+        let receipt = Receipt::pending();
+        let mut waiting = self.waiting.lock();
+        if waiting.closed {
+            receipt.resolve(Err(JournalError::Ended));
+        } else {
+            self.enqueue(&mut waiting, Work::Flush(receipt.clone()), true);
+        }
+        receipt
+    }
+
+    fn enqueue(&self, waiting: &mut Waiting, work: Work, urgent: bool) {
+        let wakes = waiting.work.is_empty() || (urgent && !waiting.urgent);
+        waiting.since.get_or_insert_with(Instant::now);
+        waiting.urgent |= urgent;
+        waiting.work.push(work);
+        if wakes {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits for work and takes all of it. Nothing is left once it comes back empty.
+    pub(super) fn take(&self, work: &mut Vec<Work>) {
+        work.clear();
+        let mut waiting = self.waiting.lock();
+        loop {
+            match waiting.since {
+                _ if waiting.closed || waiting.urgent => break,
+                None => self.changed.wait(&mut waiting),
+                Some(since) => {
+                    let late = self.changed.wait_until(&mut waiting, since + LINGER);
+                    if late.timed_out() {
+                        break;
+                    }
+                }
+            }
+        }
+        std::mem::swap(&mut waiting.work, work);
+        waiting.bytes = 0;
+        waiting.since = None;
+        waiting.urgent = false;
+    }
+
+    /// Nothing more comes in. Called by the last handle, and by a writer that ends early.
+    pub(super) fn close(&self) {
+        self.waiting.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Gives up on what waits.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let work = std::mem::take(&mut self.waiting.lock().work);
+        for it in &work {
+            if let Work::Flush(receipt) = it {
+                receipt.resolve(Err(JournalError::Ended));
+            }
+        }
+    }
+}
