@@ -1,1 +1,4 @@
-//! x
+//! The library behind the `ambit` binary: configuration, what a person has accepted, secrets,
+//! and where each of them lives.
+
+pub mod places;
