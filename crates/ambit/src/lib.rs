@@ -2,3 +2,4 @@
 //! and where each of them lives.
 
 pub mod places;
+pub mod secrets;
