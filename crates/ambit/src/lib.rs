@@ -3,3 +3,4 @@
 
 pub mod places;
 pub mod secrets;
+pub mod trust;
