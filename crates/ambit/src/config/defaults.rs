@@ -1,0 +1,20 @@
+//! What holds where a file says nothing. Nowhere else.
+
+use super::file::Mode;
+
+/// How calls that change something are treated.
+pub(super) const MODE: Mode = Mode::Ask;
+/// Most bytes of one result handed to a model.
+pub(super) const RESULT_BYTES: u64 = 100_000;
+/// Most bytes of one call's arguments.
+pub(super) const INPUT_BYTES: u64 = 10 * 1024 * 1024;
+/// Seconds a call may run.
+pub(super) const CALL_SECONDS: u64 = 120;
+/// Seconds a person has to answer.
+pub(super) const APPROVAL_SECONDS: u64 = 300;
+/// Seconds a hook may run.
+pub(super) const HOOK_SECONDS: u64 = 10;
+
+pub(super) fn hook_seconds() -> u64 {
+    HOOK_SECONDS
+}

@@ -1,0 +1,279 @@
+//! What one `ambit.json` may say. The JSON Schema is generated from these types, and the
+//! comments on their fields are what an editor shows.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::defaults;
+use super::rules::{Rules, Subject};
+use crate::secrets::SecretValue;
+
+/// Ambit's configuration: `ambit.json`, the user's or a project's.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(title = "ambit.json")]
+pub struct ConfigFile {
+    /// Where an editor finds the schema of this file. Ambit does not read it.
+    #[serde(rename = "$schema", default)]
+    pub schema: Option<String>,
+    /// MCP servers by name: the object their READMEs tell you to paste. Each name becomes a
+    /// capability key that an agent can be granted.
+    #[serde(default)]
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Agents by name, each with the capabilities it may ever have. Without any there is one,
+    /// `default`.
+    #[serde(default)]
+    pub agents: BTreeMap<String, Agent>,
+    /// How calls that change something are treated. Default: `ask`.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    /// Rules for every agent.
+    #[serde(default)]
+    pub permissions: Rules,
+    /// Programs that are asked before a call, or told after it.
+    #[serde(default)]
+    pub hooks: Vec<Hook>,
+    /// How much and how long.
+    #[serde(default)]
+    pub limits: LimitsFile,
+    /// What to do about a capability or tool nobody offers. Default: `error`.
+    #[serde(default)]
+    pub unknown_capabilities: Option<UnknownCapabilities>,
+}
+
+/// One MCP server: a program to start (`command`) or an address (`url`).
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct McpServer {
+    /// The program to start.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Its environment, besides PATH, HOME, locale, temporary directory and proxies.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub env: BTreeMap<String, SecretValue>,
+    /// The directory it starts in. Default: the workspace.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// The server's address, for streamable HTTP.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// HTTP headers to send along.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub headers: BTreeMap<String, SecretValue>,
+    /// Accepted because other clients write it; `command` or `url` already says it.
+    #[serde(rename = "type", default)]
+    pub transport: Option<String>,
+    /// Leaves the server out without deleting it.
+    #[serde(default)]
+    pub disabled: bool,
+    /// How its tools are called towards a model: `server__tool`, or by their bare names.
+    #[serde(default)]
+    pub names: WireNames,
+    /// What other clients write here and Ambit does not know.
+    #[serde(flatten)]
+    pub unknown: BTreeMap<String, Value>,
+    /// Whose file it stands in.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+/// How a server's tools are named towards a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WireNames {
+    /// `server__tool`.
+    #[default]
+    Prefixed,
+    /// The server's own names.
+    Bare,
+}
+
+/// An agent, and the outer bound of what it may ever do.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Agent {
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// What it may have: capability keys with their config, or a list of keys. Not listed
+    /// means not there.
+    pub capabilities: Capabilities,
+    /// Its own mode, instead of the file's.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    /// Rules for this agent, besides those for all.
+    #[serde(default)]
+    pub permissions: Rules,
+    /// Instead of the file's `unknownCapabilities`.
+    #[serde(default)]
+    pub unknown_capabilities: Option<UnknownCapabilities>,
+    /// Whose file it stands in.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+/// What an agent is granted: each capability key with its config.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "CapabilitiesForm")]
+pub struct Capabilities(pub BTreeMap<String, Map<String, Value>>);
+
+impl Capabilities {
+    /// As the JSON object a resolver takes.
+    pub fn to_value(&self) -> Value {
+        let entries = self.0.iter();
+        Value::Object(
+            entries
+                .map(|(key, config)| (key.clone(), Value::Object(config.clone())))
+                .collect(),
+        )
+    }
+}
+
+/// Both ways of writing it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum CapabilitiesForm {
+    /// Keys with their config; `tools` narrows to some of a capability's tools.
+    Configured(BTreeMap<String, Map<String, Value>>),
+    /// Keys alone: all their tools, no config.
+    Keys(Vec<String>),
+}
+
+impl From<CapabilitiesForm> for Capabilities {
+    fn from(form: CapabilitiesForm) -> Self {
+        Capabilities(match form {
+            CapabilitiesForm::Configured(entries) => entries,
+            CapabilitiesForm::Keys(keys) => keys.into_iter().map(|key| (key, Map::new())).collect(),
+        })
+    }
+}
+
+impl JsonSchema for Capabilities {
+    fn schema_name() -> Cow<'static, str> {
+        "Capabilities".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        CapabilitiesForm::json_schema(generator)
+    }
+}
+
+/// How calls that change something are treated, strictest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Only what reads is there.
+    ReadOnly,
+    /// A person is asked before each call that changes something.
+    Ask,
+    /// Nobody is asked, and what could do great harm outside is not there.
+    Auto,
+}
+
+impl Mode {
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::ReadOnly => "read-only",
+            Mode::Ask => "ask",
+            Mode::Auto => "auto",
+        }
+    }
+}
+
+/// What to do about a capability or tool nobody offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownCapabilities {
+    /// Stop and say so.
+    #[default]
+    Error,
+    /// Go on without it, and say so.
+    Skip,
+}
+
+/// A program that is asked before a call, or told after it.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Hook {
+    /// What refusals and the journal call it.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Before the call, where it may refuse, or after it.
+    pub when: HookMoment,
+    /// The program and its arguments.
+    #[schemars(length(min = 1))]
+    pub command: Vec<String>,
+    /// How long it may take. A hook that takes longer counts as a refusal.
+    #[serde(default = "defaults::hook_seconds")]
+    #[schemars(range(min = 1, max = 3600))]
+    pub timeout_seconds: u64,
+    /// Only for calls these subjects match. Absent: for every call.
+    #[serde(default)]
+    pub only: Option<Vec<Subject>>,
+    /// Whose file it stands in.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+impl Hook {
+    /// How long it may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds)
+    }
+}
+
+/// When a hook runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HookMoment {
+    /// Before the call; may refuse it.
+    Before,
+    /// After the call, with its result.
+    After,
+}
+
+/// How much and how long, as far as a file says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LimitsFile {
+    /// Most bytes of one result handed to a model; the rest can be paged. Default: 100000.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub result_bytes: Option<u64>,
+    /// Most bytes of one call's arguments. Default: 10485760.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub input_bytes: Option<u64>,
+    /// Seconds a call may run. Default: 120.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 86400))]
+    pub call_seconds: Option<u64>,
+    /// Seconds a person has to answer before the answer is no. Default: 300.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 86400))]
+    pub approval_seconds: Option<u64>,
+}
+
+/// Whose file something stands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The user's own.
+    #[default]
+    User,
+    /// A project's.
+    Project,
+    /// Nobody's: it is there because nothing else was said.
+    Implied,
+}

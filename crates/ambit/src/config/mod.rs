@@ -1,0 +1,39 @@
+//! `ambit.json`: what it may say, how the user's and a project's are read and put together,
+//! and what is wrong with them, each problem with its place.
+//!
+//! The way of a file: bytes → `jsonc` (a value with spans) → `shape` (does it fit the
+//! schema) → `meaning` (does it make sense) → `expand` (variables and secrets, trusted
+//! files only) → `file` (types) → `untrusted` (what is left of a file nobody accepted) →
+//! `merged` (one [`Config`]).
+
+mod agents;
+mod change;
+mod defaults;
+mod expand;
+mod file;
+mod jsonc;
+mod load;
+mod meaning;
+mod merged;
+mod problem;
+mod rules;
+mod schema;
+mod shape;
+mod starter;
+#[cfg(test)]
+mod tests;
+mod untrusted;
+
+pub use agents::DEFAULT_AGENT;
+pub use change::{ConfigChange, compare};
+pub use file::{
+    Agent, Capabilities, ConfigFile, Hook, HookMoment, LimitsFile, McpServer, Mode, Origin,
+    UnknownCapabilities, WireNames,
+};
+pub use jsonc::{Document, Spot};
+pub use load::{Inputs, Loaded, ProjectFile, find_project, load};
+pub use merged::{Config, Limits};
+pub use problem::{Place, Problem, Severity, Source};
+pub use rules::{Rules, Subject};
+pub use schema::json_schema;
+pub use starter::starter;

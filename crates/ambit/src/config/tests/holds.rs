@@ -1,0 +1,237 @@
+//! What holds when the files are right.
+
+use std::collections::BTreeMap;
+
+use ambit_core::digest::Digest;
+use expect_test::expect;
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn without_files_there_is_one_agent_that_asks() {
+    let loaded = World::new().load().unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert!(loaded.project.is_none() && loaded.warnings.is_empty());
+    assert_eq!(loaded.config.mode, Mode::Ask);
+    assert_eq!(loaded.config.limits.result_bytes, 100_000);
+}
+
+#[test]
+fn the_users_own_file_is_no_project() {
+    let world = World::new().user(r#"{"mode": "auto"}"#);
+    let user_file = world.root().join(".config/ambit/ambit.json");
+    let found = find_project(user_file.parent().unwrap(), &user_file);
+    assert!(
+        found.is_none_or(|it| it != user_file),
+        "the user's own file"
+    );
+}
+
+const USER: &str = r#"{
+  "mcpServers": {"gh": {"command": "gh"}, "off": {"command": "x", "disabled": true}},
+  "permissions": {"allow": ["reads"], "deny": ["destructive"]},
+  "hooks": [{"name": "mine", "when": "before", "command": ["a"]}],
+  "limits": {"callSeconds": 5, "inputBytes": 7},
+}"#;
+
+#[test]
+fn the_project_lies_over_the_user() {
+    let world = World::new().user(USER).project(
+        r#"{
+          "mcpServers": {"gh": {"url": "u", "headers": {"A": "b"}}, "db": {"command": "db"}},
+          "permissions": {"allow": ["writes"], "ask": ["egress"]},
+          "hooks": [{"name": "theirs", "when": "after", "command": ["b"]}],
+          "limits": {"callSeconds": 6},
+          "mode": "auto",
+        }"#,
+    );
+    let config = world.load().unwrap().config;
+    let names = |it: &BTreeMap<String, _>| it.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&config.mcp_servers), ["db", "gh", "off"]);
+    let gh = &config.mcp_servers["gh"];
+    assert_eq!(
+        (gh.url.as_deref(), &gh.command, gh.origin),
+        (Some("u"), &None, Origin::Project)
+    );
+    let words = |it: &std::collections::BTreeSet<Subject>| {
+        it.iter().map(Subject::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&config.permissions.allow), ["reads", "writes"]);
+    assert_eq!(words(&config.permissions.deny), ["destructive"]);
+    assert_eq!(words(&config.user_permissions.allow), ["reads"]);
+    let hooks: Vec<_> = config.hooks.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(hooks, ["mine", "theirs"]);
+    assert_eq!(
+        (config.limits.call.as_secs(), config.limits.input_bytes),
+        (6, 7)
+    );
+    assert_eq!(config.mode, Mode::Auto);
+    // The project's servers are not granted unless named, not even in the user's name.
+    let (_, agent) = config.agent(None).unwrap();
+    assert_eq!(agent.capabilities.to_value(), json!({"files": {}}));
+}
+
+#[test]
+fn the_default_agent_has_the_users_own_servers() {
+    let config = World::new().user(USER).load().unwrap().config;
+    let (name, agent) = config.agent(None).unwrap();
+    assert_eq!(name, DEFAULT_AGENT);
+    assert_eq!(
+        agent.capabilities.to_value(),
+        json!({"files": {}, "gh": {}})
+    );
+}
+
+#[test]
+fn an_untrusted_project_only_narrows() {
+    let text = r#"{
+      "mcpServers": {"evil": {"command": "${NOPE}", "env": {"T": "${secret:gh}"}}},
+      "permissions": {"allow": ["writes"], "ask": ["local__files__write_file"], "deny": ["fs:write"]},
+      "hooks": [{"name": "theirs", "when": "before", "command": ["evil"]}],
+      "limits": {"callSeconds": 6000},
+      "mode": "auto",
+      "unknownCapabilities": "skip",
+      "agents": {
+        "a": {"capabilities": {"files": {"dirs": ["/"]}, "shell": {}, "evil": {}}, "mode": "auto",
+              "permissions": {"allow": ["writes"], "deny": ["egress"]}},
+        "b": {"capabilities": {"files": {"tools": ["grep", "write_file"]}}},
+        "c": {"capabilities": ["shell"]},
+      },
+    }"#;
+    for trust in [
+        ProjectTrust::Unknown,
+        ProjectTrust::Changed {
+            since: jiff::Timestamp::UNIX_EPOCH,
+        },
+    ] {
+        let world = World::new().user(USER).project(text).trust(trust.clone());
+        let loaded = world.load().unwrap();
+        let project = loaded.project.as_ref().unwrap();
+        assert_eq!(project.digest, Digest::of_bytes(text.as_bytes()));
+        assert!(!project.is_trusted() && loaded.sensitive.is_empty());
+        let config = &loaded.config;
+        let user = World::new().user(USER).load().unwrap().config;
+        assert_eq!(config.mcp_servers, user.mcp_servers);
+        assert_eq!(
+            (&config.hooks, &config.limits, config.mode),
+            (&user.hooks, &user.limits, user.mode)
+        );
+        assert_eq!(config.permissions.allow, user.permissions.allow);
+        assert_eq!(config.permissions.ask, user.permissions.ask);
+        assert_eq!(config.permissions.deny.len(), 2);
+        let agents: BTreeMap<_, _> = config
+            .agents
+            .iter()
+            .map(|(name, it)| (name.as_str(), it.capabilities.to_value()))
+            .collect();
+        assert_eq!(
+            json!(agents),
+            json!({
+                "a": {"files": {"tools": ["read_file", "list_dir", "glob", "grep"]}},
+                "b": {"files": {"tools": ["grep"]}},
+                "c": {},
+            })
+        );
+        for agent in config.agents.values() {
+            assert_eq!(agent.mode, Some(Mode::ReadOnly));
+            assert!(agent.permissions.allow.is_empty());
+        }
+        let shown = lines(&loaded.warnings).replace(&*world.root().to_string_lossy(), "~");
+        match trust {
+            ProjectTrust::Unknown => expect![[r#"
+                project_untrusted: `~/project/ambit.json` is not trusted: it starts nothing and grants reading the workspace at most (left out: 1 server, 1 hook, 2 rules) (read it, then run `ambit trust` to accept it as it is now)
+            "#]].assert_eq(&shown),
+            _ => expect![[r#"
+                project_untrusted: `~/project/ambit.json` has changed since it was trusted at 1970-01-01T00:00:00Z: it starts nothing and grants reading the workspace at most (left out: 1 server, 1 hook, 2 rules) (read it, then run `ambit trust` to accept it as it is now)
+            "#]].assert_eq(&shown),
+        }
+    }
+}
+
+#[test]
+fn an_untrusted_project_may_be_stricter() {
+    let world = World::new()
+        .project(r#"{"mode": "read-only"}"#)
+        .trust(ProjectTrust::Unknown);
+    assert_eq!(world.load().unwrap().config.mode, Mode::ReadOnly);
+}
+
+#[test]
+fn a_trusted_file_is_filled_in_and_what_is_secret_is_known() {
+    let world = World::new().project(
+        r#"{"mcpServers": {"a": {"command": "x", "args": ["$${A}"], "env": {"T": "${TOKEN}"}},
+            "b": {"url": "u", "headers": {"Authorization": "Bearer ${secret:gh}"}}}}"#,
+    );
+    let loaded = world.load().unwrap();
+    assert_eq!(loaded.config.mcp_servers["a"].args, ["${A}"]);
+    let header = &loaded.config.mcp_servers["b"].headers["Authorization"];
+    assert_eq!(header.expose(), "Bearer s3cr3t");
+    let sensitive: Vec<_> = loaded.sensitive.iter().map(SecretValue::expose).collect();
+    assert_eq!(sensitive, ["t0k3n", "s3cr3t"]);
+    let debug = format!("{:?}", loaded.config);
+    assert!(!debug.contains("s3cr3t") && !debug.contains("t0k3n"));
+}
+
+#[test]
+fn entries_of_the_merged_config_have_places() {
+    let world = World::new()
+        .user(USER)
+        .project("{\n\"agents\": {\"a\": {\"capabilities\": [\"x\"]}}}");
+    let loaded = world.load().unwrap();
+    let line = |pointer| {
+        let place = loaded.place(pointer, Spot::Value).unwrap();
+        format!(
+            "{}:{}",
+            place.file.parent().unwrap().file_name().unwrap().display(),
+            place.line
+        )
+    };
+    assert_eq!(line("/agents/a/capabilities/0"), "project:2");
+    assert_eq!(line("/hooks/0/name"), "ambit:4");
+    assert_eq!(loaded.files().count(), 2);
+}
+
+#[test]
+fn look_alikes_across_files_are_refused() {
+    let world = World::new()
+        .user(USER)
+        .project(r#"{"mcpServers": {"GH": {"url": "u"}}}"#);
+    expect![[r#"
+        1:17 names_look_alike: the project's server `GH` looks like your `gh` (give it another name)
+    "#]]
+    .assert_eq(&lines(&world.load().unwrap_err()));
+}
+
+#[test]
+fn the_starter_loads() {
+    let servers = BTreeMap::from([(
+        "gh-2".to_owned(),
+        json!({"command": "gh", "args": ["a\"b"]}),
+    )]);
+    for (servers, granted) in [
+        (BTreeMap::new(), json!({"files": {}})),
+        (servers, json!({"files": {}, "gh-2": {}})),
+    ] {
+        let text = starter(&servers);
+        let loaded = World::new().project(&text).load().unwrap();
+        assert!(loaded.warnings.is_empty(), "{text}");
+        let (_, agent) = loaded.config.agent(None).unwrap();
+        assert_eq!(agent.capabilities.to_value(), granted);
+        assert_eq!(loaded.config.mcp_servers.len(), servers.len());
+        // What is commented out must be right as well.
+        let shell = World::new().project(text.replace("// \"shell\"", "\"shell\""));
+        assert!(
+            shell
+                .load()
+                .unwrap()
+                .config
+                .agent(None)
+                .unwrap()
+                .1
+                .capabilities
+                .0
+                .contains_key("shell")
+        );
+    }
+}

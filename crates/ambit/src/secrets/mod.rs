@@ -1,0 +1,22 @@
+//! Secrets at rest: encrypted with `age`, in the user's data directory.
+//!
+//! `secrets.age` is a JSON map encrypted to the key in `secrets.key`, which only its owner may
+//! read. The two are never guessed back into place: a store without its key is an error, not
+//! an empty store, and whatever cannot be read is left as it is.
+
+mod key;
+mod store;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use store::{SecretStore, SecretsError};
+pub use value::SecretValue;
+
+/// Whether a text can name a secret: letters, digits, `_`, `.`, `-`, at most 64.
+pub fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+}

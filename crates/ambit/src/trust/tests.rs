@@ -1,0 +1,191 @@
+use std::sync::Barrier;
+
+use super::*;
+
+struct Home {
+    _directory: tempfile::TempDir,
+    places: Places,
+}
+
+fn home() -> Home {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_owned();
+    let places = Places::new(&|name| (name == "HOME").then(|| path.clone().into())).unwrap();
+    Home {
+        _directory: directory,
+        places,
+    }
+}
+
+impl Home {
+    fn store(&self) -> TrustStore {
+        TrustStore::open(&self.places).unwrap()
+    }
+}
+
+fn bytes(text: &str) -> Digest {
+    Digest::of_bytes(text.as_bytes())
+}
+
+fn request(call: &str) -> NewRequest {
+    NewRequest {
+        agent: "coder".into(),
+        session: "s1".into(),
+        capability: "local__files__write_file".parse().unwrap(),
+        definition: bytes("definition"),
+        call: bytes(call),
+        arguments: "{}".into(),
+        why: "it writes".into(),
+    }
+}
+
+#[test]
+fn a_project_is_trusted_as_it_was_accepted() {
+    let home = home();
+    let (here, there) = (Path::new("/p/ambit.json"), Path::new("/q/ambit.json"));
+    let (one, two) = (home.store(), home.store());
+    let trust = |path, text| two.project_trust(path, &bytes(text)).unwrap();
+    assert_eq!(trust(here, "a"), ProjectTrust::Unknown);
+    one.accept_project(here, &bytes("a")).unwrap();
+    assert_eq!(trust(here, "a"), ProjectTrust::Trusted);
+    assert!(matches!(trust(here, "b"), ProjectTrust::Changed { .. }));
+    assert_eq!(trust(there, "a"), ProjectTrust::Unknown);
+    one.accept_project(here, &bytes("b")).unwrap();
+    one.accept_project(here, &bytes("b")).unwrap();
+    assert_eq!(
+        (trust(here, "a"), trust(here, "b")),
+        (ProjectTrust::Trusted, ProjectTrust::Trusted)
+    );
+    assert_eq!(two.accepted_projects().unwrap().len(), 2);
+    assert_eq!(one.revoke_project(here).unwrap(), 2);
+    assert_eq!(trust(here, "a"), ProjectTrust::Unknown);
+}
+
+#[test]
+fn one_call_is_one_request_and_one_decision() {
+    let home = home();
+    let (agent, person) = (home.store(), home.store());
+    let n = agent.add_pending(&request("a")).unwrap();
+    assert_eq!(agent.add_pending(&request("a")).unwrap(), n);
+    let waiting = person.pending().unwrap();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!((waiting[0].n, &waiting[0].request), (n, &request("a")));
+    assert_eq!(agent.take_once(&bytes("a")).unwrap(), None);
+    person.decide(n, Answer::Once).unwrap();
+    assert!(matches!(
+        person.decide(n, Answer::Once),
+        Err(TrustError::NoSuchRequest(_))
+    ));
+    assert_eq!(agent.take_once(&bytes("b")).unwrap(), None);
+    assert_eq!(
+        agent.take_once(&bytes("a")).unwrap(),
+        Some(OnceDecision::Allowed)
+    );
+    assert_eq!(agent.take_once(&bytes("a")).unwrap(), None);
+    assert!(person.pending().unwrap().is_empty() && person.standing(None).unwrap().is_empty());
+    agent.add_pending(&request("c")).unwrap();
+    assert!(agent.withdraw(&bytes("c")).unwrap() && !agent.withdraw(&bytes("c")).unwrap());
+}
+
+#[test]
+fn answers_reach_as_far_as_they_say() {
+    for (answer, decision, scope) in [
+        (Answer::Once, Some(OnceDecision::Allowed), None),
+        (Answer::Deny, Some(OnceDecision::Denied), None),
+        (Answer::Session, None, Some(Scope::Session("s1".into()))),
+        (Answer::Always, None, Some(Scope::Always)),
+    ] {
+        let home = home();
+        let store = home.store();
+        let n = store.add_pending(&request("a")).unwrap();
+        store.decide(n, answer).unwrap();
+        assert_eq!(store.take_once(&bytes("a")).unwrap(), decision);
+        let standing = store.standing(Some("coder")).unwrap();
+        assert_eq!(standing.iter().map(|it| it.scope.clone()).next(), scope);
+        assert!(store.standing(Some("other")).unwrap().is_empty());
+        store.end_session("s1").unwrap();
+        for it in store.standing(None).unwrap() {
+            assert_eq!(it.scope, Scope::Always);
+            assert!(store.remove_standing(it.n).unwrap() && !store.remove_standing(it.n).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_standing_approval_is_kept_once() {
+    let home = home();
+    let store = home.store();
+    for scope in [Scope::Always, Scope::Session("s1".into()), Scope::Always] {
+        store.add_standing(&request("a"), &scope).unwrap();
+    }
+    assert_eq!(store.standing(None).unwrap().len(), 2);
+}
+
+#[test]
+fn of_all_who_ask_one_gets_the_decision() {
+    let home = home();
+    let barrier = Barrier::new(8);
+    for round in 0..10 {
+        let call = format!("call {round}");
+        let store = home.store();
+        let n = store.add_pending(&request(&call)).unwrap();
+        store.decide(n, Answer::Once).unwrap();
+        let taken = std::thread::scope(|scope| {
+            let ask = || {
+                let store = home.store();
+                barrier.wait();
+                store.take_once(&bytes(&call)).unwrap()
+            };
+            let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+            asking
+                .into_iter()
+                .filter_map(|it| it.join().unwrap())
+                .count()
+        });
+        assert_eq!(taken, 1);
+    }
+}
+
+#[test]
+fn many_may_open_it_at_once() {
+    let home = home();
+    let barrier = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let (home, barrier) = (&home, &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                home.store().add_pending(&request(&n.to_string())).unwrap();
+            });
+        }
+    });
+    assert_eq!(home.store().pending().unwrap().len(), 8);
+}
+
+#[test]
+fn a_newer_store_is_refused_and_left_alone() {
+    let home = home();
+    drop(home.store());
+    let raw = Connection::open(home.places.trust()).unwrap();
+    raw.pragma_update(None, "user_version", VERSION + 1)
+        .unwrap();
+    drop(raw);
+    let before = std::fs::read(home.places.trust()).unwrap();
+    let error = TrustStore::open(&home.places).unwrap_err();
+    assert!(matches!(error, TrustError::Newer { found, .. } if found == VERSION + 1));
+    assert_eq!(std::fs::read(home.places.trust()).unwrap(), before);
+}
+
+#[test]
+fn nobody_else_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let store = home.store();
+    store.accept_project(Path::new("/p"), &bytes("a")).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(home.places.state()), 0o700);
+    for entry in home.places.state().read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{path:?}");
+    }
+}
