@@ -18,17 +18,25 @@ pub fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
 
 #[cfg(test)]
 mod tests {
+    use ambit_core::manifest::CapabilityManifest;
     use ambit_core::schema::CompiledSchema;
-    use ambit_runtime::resolver::describe;
+    use ambit_runtime::resolver::{Offer, describe};
     use expect_test::expect;
 
     use super::*;
+
+    fn declared(resolver: &dyn CapabilityResolver) -> Vec<CapabilityManifest> {
+        match resolver.offer() {
+            Offer::Declared(manifests) => manifests,
+            Offer::Seen { .. } => panic!("a built-in declares what it brings"),
+        }
+    }
 
     #[test]
     fn every_tool_is_declared() {
         let listed: Vec<String> = resolvers()
             .iter()
-            .flat_map(|it| it.manifests())
+            .flat_map(|it| declared(it.as_ref()))
             .map(|it| {
                 let permissions: Vec<_> = it.permissions.iter().map(|p| p.as_str()).collect();
                 format!(
@@ -56,7 +64,7 @@ mod tests {
         for resolver in resolvers() {
             let descriptor = describe(resolver.as_ref());
             let mut schemas = vec![("config".to_owned(), descriptor.config_schema)];
-            for manifest in resolver.manifests() {
+            for manifest in declared(resolver.as_ref()) {
                 assert!(!manifest.summary().is_empty() && !manifest.title.is_empty());
                 schemas.push((manifest.id.to_string(), manifest.input_schema));
                 if let Some(output) = manifest.output_schema {

@@ -12,6 +12,7 @@ pub mod gate;
 pub mod grant;
 pub mod id;
 pub mod intent;
+pub mod json;
 pub mod loaded;
 pub mod manifest;
 pub mod observation;

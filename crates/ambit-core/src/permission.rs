@@ -129,9 +129,9 @@ impl FromStr for Subject {
                 .map(Subject::Id)
                 .map_err(|error: crate::id::IdError| error.to_string());
         }
-        text.parse().map(Subject::Permission).map_err(|_| {
-            format!("`{text}` is neither an id (`local__files__write_file`), a permission (`fs:write`) nor an effect (`writes`)")
-        })
+        text.parse()
+            .map(Subject::Permission)
+            .map_err(|_| format!("`{text}` is not an id, a permission or an effect"))
     }
 }
 
@@ -181,24 +181,49 @@ impl fmt::Display for Rule {
 
 /// All rules that hold for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Rules(Vec<Rule>);
+pub struct Rules {
+    /// Every rule, in one order whatever order they came in.
+    all: Vec<Rule>,
+    /// The user's own, kept apart: what they forbid stays forbidden, however specific a rule of a
+    /// project is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    user: Vec<Rule>,
+}
 
 impl Rules {
-    /// These rules, in one order whatever order they came in.
+    /// These rules, all the user's own.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
-        let mut rules: Vec<_> = rules.into_iter().collect();
-        rules.sort();
-        rules.dedup();
-        Rules(rules)
+        Rules {
+            all: ordered(rules),
+            user: Vec::new(),
+        }
     }
 
-    /// The rule that decides about a capability: most specific first, then `deny`, `ask`, `allow`.
+    /// The user's rules, and a project's beside them.
+    pub fn layered(
+        user: impl IntoIterator<Item = Rule>,
+        project: impl IntoIterator<Item = Rule>,
+    ) -> Self {
+        let user = ordered(user);
+        let project = ordered(project);
+        if project.is_empty() {
+            return Rules {
+                all: user,
+                user: Vec::new(),
+            };
+        }
+        Rules {
+            all: ordered(user.iter().cloned().chain(project)),
+            user,
+        }
+    }
+
+    /// The rule that decides about a capability: most specific first, then `deny`, `ask`, `allow`;
+    /// but a user's `deny` before everything.
     pub fn deciding(&self, capability: &CapabilityDescriptor) -> Option<&Rule> {
-        self.0
-            .iter()
-            .filter(|rule| rule.subject.covers(capability))
-            .max_by_key(|rule| (rule.subject.specificity(), rule.verdict))
+        strongest(&self.user, capability)
+            .filter(|rule| rule.verdict == Verdict::Deny)
+            .or_else(|| strongest(&self.all, capability))
     }
 
     /// The rule that forbids a capability, if one does.
@@ -206,11 +231,18 @@ impl Rules {
         self.deciding(capability)
             .filter(|rule| rule.verdict == Verdict::Deny)
     }
+}
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        self.0.iter()
-    }
+fn ordered(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
+    let mut rules: Vec<_> = rules.into_iter().collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+fn strongest<'a>(rules: &'a [Rule], capability: &CapabilityDescriptor) -> Option<&'a Rule> {
+    let covering = rules.iter().filter(|rule| rule.subject.covers(capability));
+    covering.max_by_key(|rule| (rule.subject.specificity(), rule.verdict))
 }
 
 /// A person's yes to one capability as it was defined then, for a session or for good.
@@ -455,6 +487,26 @@ mod tests {
         check("auto", "deny fs:write,allow local__f__w", line, "allow");
         check("auto", "allow local__f__w,deny local__f__w", line, "deny");
         check("ask", "allow local__f__other", line, "ask");
+    }
+
+    #[test]
+    fn a_project_cannot_lift_what_the_user_forbids() {
+        let line = descriptor("local__f__w writes fs:write");
+        let split = |text: &str| rules(text).all;
+        for (user, project, forbidden) in [
+            ("deny writes", "allow local__f__w", true),
+            ("deny writes,allow local__f__w", "", false),
+            ("deny writes,allow fs:write", "allow local__f__w", false),
+            ("", "deny writes", true),
+            ("allow local__f__w", "deny writes", false),
+        ] {
+            let rules = Rules::layered(split(user), split(project));
+            assert_eq!(
+                rules.forbidding(&line).is_some(),
+                forbidden,
+                "{user} / {project}"
+            );
+        }
     }
 
     #[test]

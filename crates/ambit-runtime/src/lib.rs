@@ -1,6 +1,23 @@
 #![doc = include_str!("../README.md")]
 
+pub mod approver;
+pub mod cache;
+mod driver;
 pub mod executor;
+pub mod hook;
+pub mod injection;
 pub mod journal;
+pub mod marketplace;
+pub mod process;
+pub mod random;
+mod recorder;
+pub mod registry;
+pub mod replay;
 pub mod resolver;
+pub mod results;
+pub mod session;
 mod start;
+pub mod tokens;
+
+pub use driver::{CallReport, CallRequest};
+pub use tokio_util::sync::CancellationToken;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::grant::ResolverDescriptor;
+use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -29,12 +31,15 @@ pub struct ResolverContext {
     pub callbacks: Callbacks,
 }
 
+/// Hands a file to the person, or says why not.
+pub type SendFile = Arc<dyn Fn(PathBuf) -> Result<(), String> + Send + Sync>;
+
 /// What the embedding program can do for a capability. A resolver that needs one that is not
 /// there resolves to nothing, with that reason.
 #[derive(Clone, Default)]
 pub struct Callbacks {
     /// Hands a file to the person.
-    pub send_file: Option<Arc<dyn Fn(PathBuf) -> Result<(), String> + Send + Sync>>,
+    pub send_file: Option<SendFile>,
 }
 
 impl std::fmt::Debug for Callbacks {
@@ -66,9 +71,22 @@ pub struct ResolveError {
     pub message: String,
 }
 
+/// What a capability key can bring, known without starting anything.
+pub enum Offer {
+    /// Declared by code that is part of this process.
+    Declared(Vec<CapabilityManifest>),
+    /// Seen the last time its provider ran. Definitions are found by digest in the cache.
+    Seen {
+        /// The light entries, all of one source.
+        descriptors: Vec<CapabilityDescriptor>,
+        /// Why it cannot serve at the moment.
+        unavailable: Option<String>,
+    },
+}
+
 /// Makes one capability key grantable. Registering it is all that is needed.
 ///
-/// `manifests` and `config_schema` are asked for without starting anything; `resolve` is called
+/// `offer` and `config_schema` are asked for without starting anything; `resolve` is called
 /// only for an agent that was granted the key, with a config that fits the schema and never
 /// holds the reserved `tools`.
 #[async_trait]
@@ -79,8 +97,8 @@ pub trait CapabilityResolver: Send + Sync {
     /// What it is for, in one sentence.
     fn summary(&self) -> &str;
 
-    /// Everything it can bring, declared.
-    fn manifests(&self) -> Vec<CapabilityManifest>;
+    /// Everything it can bring, without starting anything.
+    fn offer(&self) -> Offer;
 
     /// JSON Schema of its config.
     fn config_schema(&self) -> Value;
@@ -95,14 +113,14 @@ pub trait CapabilityResolver: Send + Sync {
 
 /// The light description of a resolver.
 pub fn describe(resolver: &dyn CapabilityResolver) -> ResolverDescriptor {
+    let named = |id: &CapabilityId| (id.name().to_owned(), id.clone());
     ResolverDescriptor {
         key: resolver.key().to_owned(),
         summary: resolver.summary().to_owned(),
-        tools: resolver
-            .manifests()
-            .into_iter()
-            .map(|it| (it.id.name().to_owned(), it.id))
-            .collect(),
+        tools: match resolver.offer() {
+            Offer::Declared(manifests) => manifests.iter().map(|it| named(&it.id)).collect(),
+            Offer::Seen { descriptors, .. } => descriptors.iter().map(|it| named(&it.id)).collect(),
+        },
         config_schema: resolver.config_schema(),
     }
 }

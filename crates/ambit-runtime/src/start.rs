@@ -1,7 +1,12 @@
 //! The only place where a permitted call becomes a started one: by recording its start.
 
+use ambit_core::digest::Digest;
+use ambit_core::event::EventBody;
+use ambit_core::gate::PermittedCall;
 use ambit_core::id::CapabilityId;
 use serde_json::Value;
+
+use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt, SessionId};
 
 /// A call whose start is on record. It cannot be cloned, made elsewhere or used twice, so
 /// nothing executes around the gates or unrecorded.
@@ -26,4 +31,35 @@ impl StartedCall {
     pub fn into_arguments(self) -> Value {
         self.arguments
     }
+}
+
+/// Records the start of a call, after everything that led to it, and makes it executable. For a
+/// call with effects the record is synced first; a read is recorded behind it.
+pub(crate) async fn record_start(
+    journal: &Journal,
+    session: &SessionId,
+    permitted: PermittedCall,
+    mut before: Vec<NewEvent>,
+    objects: Vec<(Digest, String)>,
+) -> Result<(StartedCall, Receipt), JournalError> {
+    let effects = permitted.capability().descriptor().effects;
+    let body = EventBody::ToolStarted {
+        call: permitted.call().clone(),
+        id: permitted.id().clone(),
+        digest: permitted.digest(),
+        effects,
+    };
+    let cause = before.len().checked_sub(1).map(Cause::InBatch);
+    before.push(NewEvent { body, cause });
+    let durability = if effects.is_effectful() {
+        Durability::Synced
+    } else {
+        Durability::Behind
+    };
+    let receipt = journal.append(session, before, objects, durability);
+    if effects.is_effectful() {
+        receipt.written().await?;
+    }
+    let (id, arguments) = permitted.into_parts();
+    Ok((StartedCall { id, arguments }, receipt))
 }

@@ -1,1 +1,18 @@
-//! x
+#![doc = include_str!("../README.md")]
+// Test support is test code: a fixture that cannot be made ends the test.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod approvers;
+mod bench;
+mod fixture;
+mod home;
+
+pub use approvers::Answers;
+pub use bench::{Bench, call, events};
+pub use fixture::{Behaviour, FixtureResolver, fixture_tool};
+pub use home::{Home, Run};

@@ -1,7 +1,12 @@
-//! The library behind the `ambit` binary: configuration, what a person has accepted, secrets,
-//! and where each of them lives.
+#![doc = include_str!("../README.md")]
 
+pub mod cli;
 pub mod config;
 pub mod places;
 pub mod secrets;
+pub mod servers;
 pub mod trust;
+
+pub use ambit_builtins as builtins;
+pub use ambit_core as core;
+pub use ambit_runtime as runtime;

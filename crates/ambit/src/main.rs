@@ -1,1 +1,5 @@
-fn main() {}
+//! The `ambit` binary.
+
+fn main() -> std::process::ExitCode {
+    ambit::cli::main()
+}

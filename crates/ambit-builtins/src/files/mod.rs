@@ -23,10 +23,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ambit_core::effects::Effects;
-use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
-use ambit_runtime::resolver::{CapabilityResolver, Resolution, ResolveError, ResolverContext};
+use ambit_runtime::resolver::{
+    CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
+};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -102,11 +103,13 @@ impl CapabilityResolver for FilesResolver {
         SUMMARY
     }
 
-    fn manifests(&self) -> Vec<CapabilityManifest> {
-        TOOLS
-            .iter()
-            .filter_map(|it| it.declare().manifest())
-            .collect()
+    fn offer(&self) -> Offer {
+        Offer::Declared(
+            TOOLS
+                .iter()
+                .filter_map(|it| it.declare().manifest())
+                .collect(),
+        )
     }
 
     fn config_schema(&self) -> Value {

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::effects::{Effect, Effects};
-use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
-use ambit_runtime::resolver::{CapabilityResolver, Resolution, ResolveError, ResolverContext};
+use ambit_runtime::resolver::{
+    CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
+};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -80,8 +81,8 @@ impl CapabilityResolver for ShellResolver {
         SUMMARY
     }
 
-    fn manifests(&self) -> Vec<CapabilityManifest> {
-        run_command().manifest().into_iter().collect()
+    fn offer(&self) -> Offer {
+        Offer::Declared(run_command().manifest().into_iter().collect())
     }
 
     fn config_schema(&self) -> Value {

@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 
 use super::file::{Agent, McpServer};
 use super::merged::Config;
-use super::rules::{Rules, Subject};
+use ambit_core::permission::Subject;
+
+use super::rules::RuleLists;
 
 /// What became of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +193,7 @@ impl Found {
         }
     }
 
-    fn rules(&mut self, whose: &str, before: &Rules, after: &Rules) {
+    fn rules(&mut self, whose: &str, before: &RuleLists, after: &RuleLists) {
         let gained = |old: &BTreeSet<Subject>, new: &BTreeSet<Subject>| -> Vec<Subject> {
             new.difference(old).cloned().collect()
         };

@@ -1,6 +1,6 @@
 //! What holds where a file says nothing. Nowhere else.
 
-use super::file::Mode;
+use ambit_core::permission::Mode;
 
 /// How calls that change something are treated.
 pub(super) const MODE: Mode = Mode::Ask;

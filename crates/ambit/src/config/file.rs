@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use ambit_core::event::HookStage;
+use ambit_core::permission::{Mode, Subject};
+use ambit_runtime::registry::UnknownCapabilities;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::defaults;
-use super::rules::{Rules, Subject};
+use super::rules::RuleLists;
 use crate::secrets::SecretValue;
 
 /// Ambit's configuration: `ambit.json`, the user's or a project's.
@@ -32,10 +35,11 @@ pub struct ConfigFile {
     pub agents: BTreeMap<String, Agent>,
     /// How calls that change something are treated. Default: `ask`.
     #[serde(default)]
+    #[schemars(schema_with = "mode_schema")]
     pub mode: Option<Mode>,
     /// Rules for every agent.
     #[serde(default)]
-    pub permissions: Rules,
+    pub permissions: RuleLists,
     /// Programs that are asked before a call, or told after it.
     #[serde(default)]
     pub hooks: Vec<Hook>,
@@ -44,6 +48,7 @@ pub struct ConfigFile {
     pub limits: LimitsFile,
     /// What to do about a capability or tool nobody offers. Default: `error`.
     #[serde(default)]
+    #[schemars(schema_with = "unknown_capabilities_schema")]
     pub unknown_capabilities: Option<UnknownCapabilities>,
 }
 
@@ -111,12 +116,14 @@ pub struct Agent {
     pub capabilities: Capabilities,
     /// Its own mode, instead of the file's.
     #[serde(default)]
+    #[schemars(schema_with = "mode_schema")]
     pub mode: Option<Mode>,
     /// Rules for this agent, besides those for all.
     #[serde(default)]
-    pub permissions: Rules,
+    pub permissions: RuleLists,
     /// Instead of the file's `unknownCapabilities`.
     #[serde(default)]
+    #[schemars(schema_with = "unknown_capabilities_schema")]
     pub unknown_capabilities: Option<UnknownCapabilities>,
     /// Whose file it stands in.
     #[serde(skip)]
@@ -169,38 +176,16 @@ impl JsonSchema for Capabilities {
     }
 }
 
-/// How calls that change something are treated, strictest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Only what reads is there.
-    ReadOnly,
-    /// A person is asked before each call that changes something.
-    Ask,
-    /// Nobody is asked, and what could do great harm outside is not there.
-    Auto,
+fn mode_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": ["read-only", "ask", "auto"]})
 }
 
-impl Mode {
-    /// The word used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::ReadOnly => "read-only",
-            Mode::Ask => "ask",
-            Mode::Auto => "auto",
-        }
-    }
+fn unknown_capabilities_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": ["error", "skip"]})
 }
 
-/// What to do about a capability or tool nobody offers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum UnknownCapabilities {
-    /// Stop and say so.
-    #[default]
-    Error,
-    /// Go on without it, and say so.
-    Skip,
+fn hook_stage_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"enum": ["before", "after"]})
 }
 
 /// A program that is asked before a call, or told after it.
@@ -211,7 +196,8 @@ pub struct Hook {
     #[schemars(length(min = 1))]
     pub name: String,
     /// Before the call, where it may refuse, or after it.
-    pub when: HookMoment,
+    #[schemars(schema_with = "hook_stage_schema")]
+    pub when: HookStage,
     /// The program and its arguments.
     #[schemars(length(min = 1))]
     pub command: Vec<String>,
@@ -221,6 +207,7 @@ pub struct Hook {
     pub timeout_seconds: u64,
     /// Only for calls these subjects match. Absent: for every call.
     #[serde(default)]
+    #[schemars(schema_with = "super::rules::subjects_schema")]
     pub only: Option<Vec<Subject>>,
     /// Whose file it stands in.
     #[serde(skip)]
@@ -232,16 +219,6 @@ impl Hook {
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds)
     }
-}
-
-/// When a hook runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum HookMoment {
-    /// Before the call; may refuse it.
-    Before,
-    /// After the call, with its result.
-    After,
 }
 
 /// How much and how long, as far as a file says it.

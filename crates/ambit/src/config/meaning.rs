@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::jsonc::{Document, Spot, child};
 use super::problem::Problem;
-use super::rules::Subject;
 use super::schema;
+use ambit_core::permission::Subject;
 
 /// What is wrong (errors) and what will be ignored (warnings).
 pub(super) fn check(document: &Document) -> Vec<Problem> {

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ambit_core::permission::Mode;
+use ambit_runtime::registry::UnknownCapabilities;
+
 use super::agents;
 use super::defaults;
-use super::file::{
-    Agent, ConfigFile, Hook, LimitsFile, McpServer, Mode, Origin, UnknownCapabilities,
-};
-use super::rules::Rules;
+use super::file::{Agent, ConfigFile, Hook, LimitsFile, McpServer, Origin};
+use super::rules::RuleLists;
 
 /// What holds: both files together, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,10 +26,10 @@ pub struct Config {
     /// How calls that change something are treated, unless an agent says otherwise.
     pub mode: Mode,
     /// Rules for every agent, from both files.
-    pub permissions: Rules,
+    pub permissions: RuleLists,
     /// The user's own rules alone. What they end up denying stays denied, however specific a
     /// project's rule is.
-    pub user_permissions: Rules,
+    pub user_permissions: RuleLists,
     /// The user's hooks, then the project's.
     pub hooks: Vec<Hook>,
     /// How much and how long.

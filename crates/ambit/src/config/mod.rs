@@ -26,14 +26,11 @@ mod untrusted;
 
 pub use agents::DEFAULT_AGENT;
 pub use change::{ConfigChange, compare};
-pub use file::{
-    Agent, Capabilities, ConfigFile, Hook, HookMoment, LimitsFile, McpServer, Mode, Origin,
-    UnknownCapabilities, WireNames,
-};
+pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, McpServer, Origin, WireNames};
 pub use jsonc::{Document, Spot};
 pub use load::{Inputs, Loaded, ProjectFile, find_project, load};
 pub use merged::{Config, Limits};
 pub use problem::{Place, Problem, Severity, Source};
-pub use rules::{Rules, Subject};
+pub use rules::RuleLists;
 pub use schema::json_schema;
 pub use starter::starter;

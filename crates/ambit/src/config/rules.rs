@@ -1,112 +1,81 @@
 //! Rules: what they may be about, and the three lists they stand in.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
-use ambit_core::effects::Effect;
-use ambit_core::id::CapabilityId;
-use ambit_core::manifest::Permission;
+use ambit_core::permission::{Rule, Subject, Verdict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-/// What a rule or a hook is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub enum Subject {
-    /// One capability, by its id.
-    Capability(CapabilityId),
-    /// Every capability that declares this permission.
-    Permission(Permission),
-    /// Every capability with this effect.
-    Effect(Effect),
+/// The schema of one subject, which the core parses.
+pub(super) fn subject_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "string",
+        "description": "A capability's id, a permission, or an effect: reads, writes, destructive, open-world, egress.",
+        "examples": ["mcp__github__search_issues", "fs:write", "destructive"],
+    })
 }
 
-impl FromStr for Subject {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains("__") {
-            text.parse()
-                .map(Subject::Capability)
-                .map_err(|it: ambit_core::id::IdError| it.to_string())
-        } else if text.contains(':') {
-            text.parse().map(Subject::Permission)
-        } else {
-            Effect::parse(text)
-                .map(Subject::Effect)
-                .ok_or_else(|| format!("`{text}` is not an id, a permission or an effect"))
-        }
-    }
-}
-
-impl TryFrom<String> for Subject {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Subject::Capability(id) => id.as_str(),
-            Subject::Permission(permission) => permission.as_str(),
-            Subject::Effect(effect) => effect.as_str(),
-        })
-    }
-}
-
-impl JsonSchema for Subject {
-    fn schema_name() -> Cow<'static, str> {
-        "Subject".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "description": "A capability's id, a permission, or an effect: reads, writes, destructive, open-world, egress.",
-            "examples": ["mcp__github__search_issues", "fs:write", "destructive"],
-        })
-    }
+/// The schema of a list of subjects.
+pub(super) fn subjects_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array", "items": subject_schema(generator)})
 }
 
 /// Which calls run, which are asked about and which never run, within what is granted. The
 /// most specific rule wins, `deny` wins ties.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Rules {
+pub struct RuleLists {
     /// These run without asking.
     #[serde(default)]
+    #[schemars(schema_with = "subjects_schema")]
     pub allow: BTreeSet<Subject>,
     /// A person is asked about these, each time.
     #[serde(default)]
+    #[schemars(schema_with = "subjects_schema")]
     pub ask: BTreeSet<Subject>,
     /// These never run.
     #[serde(default)]
+    #[schemars(schema_with = "subjects_schema")]
     pub deny: BTreeSet<Subject>,
 }
 
-impl Rules {
+impl RuleLists {
     /// Both sets of rules together. Nothing is taken out, so no `deny` is lost.
     #[must_use]
-    pub fn and(&self, other: &Rules) -> Rules {
+    pub fn and(&self, other: &RuleLists) -> RuleLists {
         let both = |a: &BTreeSet<Subject>, b: &BTreeSet<Subject>| a.union(b).cloned().collect();
-        Rules {
+        RuleLists {
             allow: both(&self.allow, &other.allow),
             ask: both(&self.ask, &other.ask),
             deny: both(&self.deny, &other.deny),
         }
     }
 
+    /// As the rules the gate asks.
+    pub fn rules(&self) -> Vec<Rule> {
+        let lists = [
+            (Verdict::Allow, &self.allow),
+            (Verdict::Ask, &self.ask),
+            (Verdict::Deny, &self.deny),
+        ];
+        let rule = |verdict| {
+            move |subject: &Subject| Rule {
+                verdict,
+                subject: subject.clone(),
+            }
+        };
+        lists
+            .into_iter()
+            .flat_map(|(verdict, subjects)| subjects.iter().map(rule(verdict)))
+            .collect()
+    }
+
     /// Only what forbids.
     #[must_use]
-    pub fn denials(&self) -> Rules {
-        Rules {
+    pub fn denials(&self) -> RuleLists {
+        RuleLists {
             deny: self.deny.clone(),
-            ..Rules::default()
+            ..RuleLists::default()
         }
     }
 }

@@ -1,12 +1,7 @@
 //! The file `ambit init` writes: small enough to read whole, with the next thing one would
 //! want beside what is there, commented out.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-
-use serde_json::Value;
-
-const HEAD: &str = r#"{
+const STARTER: &str = r#"{
   // What agents may see and do here. `ambit check` says what is wrong with this file,
   // `ambit schema` prints everything it may hold.
   "agents": {
@@ -15,19 +10,20 @@ const HEAD: &str = r#"{
       "capabilities": {
         // The files of this workspace.
         "files": {},
-        // Running programs in it; you are asked before each one.
-        // "shell": {},
-"#;
+        // Running programs in it, these and no others; you are asked before each run.
+        // "shell": { "allow": ["cargo test", "git status"] },
+      },
+    },
+  },
 
-const EXAMPLE: &str = r#"    // The object from the server's README. Grant it by its name above.
+  "mcpServers": {
+    // The object from a server's README. Grant it by its name above.
     // "github": {
     //   "command": "github-mcp-server",
     //   "args": ["stdio"],
     //   "env": { "GITHUB_PERSONAL_ACCESS_TOKEN": "${secret:github}" }, // ambit secrets set github
     // },
-"#;
-
-const TAIL: &str = r#"  },
+  },
 
   // What changes something: `read-only` leaves it out, `ask` asks you, `auto` does not.
   "mode": "ask",
@@ -40,21 +36,7 @@ const TAIL: &str = r#"  },
 }
 "#;
 
-/// A commented config that grants the workspace's files and these servers.
-pub fn starter(servers: &BTreeMap<String, Value>) -> String {
-    let mut text = HEAD.to_owned();
-    for name in servers.keys() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "        {}: {{}},", Value::from(name.as_str()));
-    }
-    text.push_str("      },\n    },\n  },\n\n  \"mcpServers\": {\n");
-    if servers.is_empty() {
-        text.push_str(EXAMPLE);
-    }
-    for (name, server) in servers {
-        let entry = format!("{server:#}").replace('\n', "\n    ");
-        let _ = writeln!(text, "    {}: {entry},", Value::from(name.as_str()));
-    }
-    text.push_str(TAIL);
-    text
+/// A commented config that grants the workspace's files.
+pub fn starter() -> &'static str {
+    STARTER
 }

@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::agents::FILES;
 use super::defaults;
-use super::file::{Agent, Capabilities, ConfigFile, Mode};
+use ambit_core::permission::Mode;
+
+use super::file::{Agent, Capabilities, ConfigFile};
 use super::load::ProjectFile;
 use super::problem::Problem;
 use crate::trust::ProjectTrust;

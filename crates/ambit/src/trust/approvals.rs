@@ -5,23 +5,11 @@
 
 use ambit_core::digest::Digest;
 use ambit_core::id::CapabilityId;
+use ambit_core::permission::Answer;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::{TrustError, TrustStore, capability, digest, now, time};
-
-/// What a person can answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes, this call.
-    Once,
-    /// Yes, until the session ends.
-    Session,
-    /// Yes, from now on.
-    Always,
-    /// No.
-    Deny,
-}
 
 /// How far a standing approval reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]

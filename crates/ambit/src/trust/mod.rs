@@ -24,7 +24,7 @@ use thiserror::Error;
 
 use crate::places::{Places, private_directory};
 
-pub use approvals::{Answer, NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
 pub use projects::{AcceptedProject, ProjectTrust};
 
 const VERSION: i64 = 1;

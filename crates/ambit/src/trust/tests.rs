@@ -1,5 +1,7 @@
 use std::sync::Barrier;
 
+use ambit_core::permission::Answer;
+
 use super::*;
 
 struct Home {

@@ -44,7 +44,7 @@ fn unknown_words_are_refused_with_the_one_meant() {
     refused(
         r#"{"mode": 1, "unknownCapabilities": "ignore"}"#,
         expect![[r#"
-            1:10 wrong_type: expected string, found number
+            1:10 not_an_option: this is not one of `read-only`, `ask`, `auto`
             1:36 not_an_option: `ignore` is not one of `error`, `skip`
         "#]],
     );
@@ -54,7 +54,7 @@ fn unknown_words_are_refused_with_the_one_meant() {
             1:28 rule_invalid: `write` is not an id, a permission or an effect (did you mean `writes`?)
             1:37 rule_invalid: `files` is not an id, a permission or an effect (such as `mcp__github__search_issues`, `fs:write` or `writes`)
             1:46 rule_invalid: `mcp__x` has no origin: an id is `source__owner__name`, or `skill__name` (such as `mcp__github__search_issues`, `fs:write` or `writes`)
-            1:66 rule_invalid: `fs:` is not a permission (`namespace:name`, such as `fs:write`) (such as `mcp__github__search_issues`, `fs:write` or `writes`)
+            1:66 rule_invalid: `fs:` is not an id, a permission or an effect (such as `mcp__github__search_issues`, `fs:write` or `writes`)
         "#]],
     );
 }
@@ -92,9 +92,9 @@ fn wrong_shapes_are_refused_with_what_is_expected() {
     refused(
         r#"{"mode": null, "agents": {"a": {}}}"#,
         expect![[r#"
-        1:10 wrong_type: expected string, found null
-        1:27 missing_key: `capabilities` is missing
-    "#]],
+            1:10 not_an_option: this is not one of `read-only`, `ask`, `auto`
+            1:27 missing_key: `capabilities` is missing
+        "#]],
     );
     refused(
         r#"{"limits": {"callSeconds": 0, "resultBytes": -1, "inputBytes": 1.5}}"#,

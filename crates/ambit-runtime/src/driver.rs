@@ -1,0 +1,302 @@
+//! Performs what the pipeline asks for. All decisions are in `ambit_core::pipeline`; this file
+//! only does things and reports back what happened.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ambit_core::code::Code;
+use ambit_core::event::{EventBody, HookStage};
+use ambit_core::gate::{ApprovalDecision, PendingCall};
+use ambit_core::intent::{CallId, ToolIntent};
+use ambit_core::loaded::LoadedCapability;
+use ambit_core::observation::{Failure, Observation, Output};
+use ambit_core::permission::{Answer, StandingApproval};
+use ambit_core::pipeline::{CallPolicy, CallState, Effect, Fact, Step, advance, begin};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::approver::{ApprovalReply, ApprovalRequest};
+use crate::hook::{HookCall, HookVerdict};
+use crate::journal::Receipt;
+use crate::random::random_word;
+use crate::recorder::Recorder;
+use crate::session::Session;
+use crate::start::{StartedCall, record_start};
+
+/// What somebody wants to call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRequest {
+    /// An id or a wire name.
+    pub target: String,
+    /// The arguments.
+    pub arguments: Value,
+}
+
+/// How a call ended, and where that is on record.
+#[derive(Debug)]
+pub struct CallReport {
+    /// The call's name in the journal.
+    pub call: CallId,
+    /// How it ended.
+    pub observation: Observation,
+    /// From intent to observation.
+    pub duration: Duration,
+    /// The first and the last batch of its events.
+    pub recorded: (Receipt, Receipt),
+}
+
+impl Session {
+    /// Takes one call through the pipeline of the current turn. It always ends in an observation.
+    pub async fn call(&self, request: CallRequest, cancel: &CancellationToken) -> CallReport {
+        let begun = Instant::now();
+        let call = CallId(format!("call-{}", random_word(10)));
+        let visible = self.visible();
+        let capability = visible
+            .find(&request.target)
+            .and_then(|id| self.market.load(id));
+        let policy = CallPolicy {
+            limits: &self.market.parts.limits,
+            redactor: &self.market.parts.redactor,
+        };
+        let permission = self.permission();
+        let intent = ToolIntent {
+            call: call.clone(),
+            target: request.target,
+            arguments: request.arguments,
+        };
+        let mut drive = Drive {
+            session: self,
+            policy,
+            cancel,
+            recorder: Recorder::new(self, call.clone()),
+            capability: capability.clone(),
+            arguments: self.arguments_for_hooks(&intent.arguments),
+            started: None,
+        };
+        let mut step = begin(
+            intent,
+            self.turn(),
+            &visible,
+            capability,
+            &permission,
+            &policy,
+        );
+        let observation = loop {
+            drive.recorder.add(std::mem::take(&mut step.events));
+            match drive.perform(&mut step).await {
+                Next::Ended(observation) => break observation,
+                Next::Happened(fact) => step = advance(step.state, fact, &policy),
+            }
+        };
+        if let (Observation::Completed(_), Some(capability)) = (&observation, &drive.capability) {
+            self.observed(capability.descriptor());
+        }
+        let recorded = drive.recorder.finish().await;
+        CallReport {
+            call,
+            observation,
+            duration: begun.elapsed(),
+            recorded,
+        }
+    }
+
+    /// Hooks see the arguments; without hooks nobody needs the copy.
+    fn arguments_for_hooks(&self, arguments: &Value) -> Value {
+        if self.market.parts.hooks.is_empty() {
+            Value::Null
+        } else {
+            self.market.parts.redactor.shown_json(arguments)
+        }
+    }
+}
+
+enum Next {
+    Happened(Fact),
+    Ended(Observation),
+}
+
+struct Drive<'a> {
+    session: &'a Session,
+    policy: CallPolicy<'a>,
+    cancel: &'a CancellationToken,
+    recorder: Recorder<'a>,
+    capability: Option<Arc<LoadedCapability>>,
+    arguments: Value,
+    started: Option<StartedCall>,
+}
+
+impl Drive<'_> {
+    async fn perform(&mut self, step: &mut Step) -> Next {
+        let Some(effect) = step.effect.take() else {
+            let message = "the pipeline ended without an observation".to_owned();
+            return Next::Ended(Observation::Failed(Failure {
+                code: Code::Internal,
+                message,
+                retryable: false,
+            }));
+        };
+        Next::Happened(match effect {
+            Effect::Observe(observation) => return Next::Ended(observation),
+            Effect::Ask => match &step.state {
+                CallState::Asking(pending) => self.ask(pending).await,
+                _ => Fact::Cancelled,
+            },
+            Effect::RunBeforeHooks => self.hooks(HookStage::Before, None).await,
+            Effect::RunAfterHooks(output) => self.hooks(HookStage::After, Some(output)).await,
+            Effect::RecordStart(permitted) => {
+                let market = &self.session.market;
+                let objects = market
+                    .definition_object(permitted.capability())
+                    .into_iter()
+                    .collect();
+                let effectful = permitted.capability().descriptor().effects.is_effectful();
+                let before = self.recorder.take();
+                match record_start(
+                    market.journal(),
+                    &self.session.id,
+                    permitted,
+                    before,
+                    objects,
+                )
+                .await
+                {
+                    Ok((started, receipt)) => {
+                        self.recorder.started(receipt, effectful);
+                        self.started = Some(started);
+                        Fact::StartRecorded
+                    }
+                    Err(error) => Fact::RecordFailed {
+                        why: error.to_string(),
+                    },
+                }
+            }
+            Effect::Execute { deadline } => self.execute(deadline).await,
+            Effect::StoreResult(output) => {
+                let results = self.session.market.parts.results.clone();
+                let agent = self.session.agent.clone();
+                match tokio::task::spawn_blocking(move || results.store(&agent, &output)).await {
+                    Ok(Ok(reference)) => Fact::ResultStored(reference),
+                    Ok(Err(error)) => Fact::StoreFailed {
+                        why: error.to_string(),
+                    },
+                    Err(error) => Fact::StoreFailed {
+                        why: error.to_string(),
+                    },
+                }
+            }
+        })
+    }
+
+    async fn ask(&self, pending: &PendingCall) -> Fact {
+        let capability = pending.validated().capability();
+        let arguments = &pending.validated().intent().arguments;
+        let request = ApprovalRequest {
+            agent: self.session.agent.clone(),
+            session: self.session.id.to_string(),
+            id: capability.descriptor().id.clone(),
+            definition: capability.descriptor().digest,
+            title: capability.descriptor().title.clone(),
+            effects: capability.descriptor().effects,
+            arguments: self.policy.redactor.shown_json(arguments),
+            written_arguments: self.policy.redactor.written_json(arguments),
+            reason: pending.reason().clone(),
+            digest: pending.digest(),
+        };
+        let approver = &self.session.market.parts.approver;
+        let reply = tokio::select! {
+            reply = tokio::time::timeout(self.policy.limits.approval, approver.ask(&request)) => reply,
+            () = self.cancel.cancelled() => return Fact::Cancelled,
+        };
+        match reply {
+            Err(_) => Fact::ApprovalTimedOut,
+            Ok(ApprovalReply::NobodyToAsk { how }) => Fact::NobodyToAsk { how },
+            Ok(ApprovalReply::Answered(answer)) => {
+                if matches!(answer, Answer::Session | Answer::Always) {
+                    self.session.stand(StandingApproval {
+                        id: request.id,
+                        definition: request.definition,
+                    });
+                }
+                Fact::Approval(ApprovalDecision {
+                    call: request.digest,
+                    answer,
+                })
+            }
+        }
+    }
+
+    async fn hooks(&self, stage: HookStage, output: Option<Output>) -> Fact {
+        let mut notes = Vec::new();
+        let Some(capability) = &self.capability else {
+            return Fact::HooksPassed { notes };
+        };
+        let session = self.session.id.to_string();
+        for hook in &self.session.market.parts.hooks {
+            if !hook.wants(stage, capability.descriptor()) {
+                continue;
+            }
+            let call = HookCall {
+                stage,
+                agent: &self.session.agent,
+                session: &session,
+                call: &self.recorder.call().0,
+                id: &capability.descriptor().id,
+                arguments: &self.arguments,
+                result: output.as_ref(),
+            };
+            let verdict = tokio::select! {
+                verdict = hook.look(&call) => verdict,
+                () = self.cancel.cancelled() => return Fact::Cancelled,
+            };
+            match verdict {
+                HookVerdict::Pass { note } => {
+                    notes.extend(note.map(|it| format!("{}: {it}", hook.name())))
+                }
+                HookVerdict::Refuse(denial) => return Fact::HookRefused(denial),
+            }
+        }
+        Fact::HooksPassed { notes }
+    }
+
+    async fn execute(&mut self, deadline: Duration) -> Fact {
+        let begun = Instant::now();
+        let ended = |result| Fact::Executed {
+            result,
+            elapsed: begun.elapsed(),
+        };
+        let Some(call) = self.started.take() else {
+            return Fact::Cancelled;
+        };
+        let Some(executor) = self.session.executor(call.id()) else {
+            return ended(Err(Failure::unreachable("its provider is gone")));
+        };
+        // One bad provider hurts only itself: a panic ends this call and nothing else.
+        let running =
+            futures_util::FutureExt::catch_unwind(AssertUnwindSafe(executor.execute(call)));
+        tokio::select! {
+            result = tokio::time::timeout(deadline, running) => match result {
+                Err(_) => Fact::DeadlineExceeded,
+                Ok(Ok(result)) => ended(result),
+                Ok(Err(_)) => ended(Err(Failure { code: Code::Internal, message: "its provider panicked".to_owned(), retryable: false })),
+            },
+            () = self.cancel.cancelled() => Fact::Cancelled,
+        }
+    }
+}
+
+/// Not a public event: what a call that was dropped in flight leaves behind.
+pub(crate) fn abandoned(call: CallId) -> EventBody {
+    EventBody::ToolObservation(ambit_core::event::ObservationRecord {
+        call,
+        status: "failed".to_owned(),
+        code: Some(Code::Cancelled),
+        reason: Some("whoever asked went away".to_owned()),
+        bytes: 0,
+        digest: ambit_core::digest::Digest::ZERO,
+        excerpt: String::new(),
+        result_ref: None,
+        untrusted: false,
+        duration_ms: 0,
+    })
+}

@@ -1,0 +1,210 @@
+//! The façade: sources in, sessions and calls through, events out.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
+use ambit_core::digest::Digest;
+use ambit_core::id::{CapabilityId, Source};
+use ambit_core::loaded::LoadedCapability;
+use ambit_core::manifest::CapabilityManifest;
+use ambit_core::pipeline::CallLimits;
+use ambit_core::redact::Redactor;
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use crate::approver::Approver;
+use crate::cache::DescriptorCache;
+use crate::hook::Hook;
+use crate::injection::{self, INJECTION_SOURCE};
+use crate::journal::Journal;
+use crate::registry::CapabilityRegistry;
+use crate::resolver::Offer;
+use crate::results::ResultStore;
+
+/// What a marketplace is made of.
+pub struct MarketplaceParts {
+    /// Which keys exist.
+    pub registry: CapabilityRegistry,
+    /// What was seen last time.
+    pub cache: DescriptorCache,
+    /// Where everything is remembered.
+    pub journal: Journal,
+    /// Whom to ask.
+    pub approver: Arc<dyn Approver>,
+    /// Who looks at calls.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// Knows what must not be shown or written.
+    pub redactor: Redactor,
+    /// Bounds of every call.
+    pub limits: CallLimits,
+    /// Where whole results are kept.
+    pub results: ResultStore,
+}
+
+/// Everything this process knows and can do.
+pub struct CapabilityMarketplace {
+    pub(crate) parts: MarketplaceParts,
+    catalog: ArcSwap<CatalogSnapshot>,
+    /// Catalog states this process went through, so that a session can record what it missed.
+    changes: Mutex<Vec<(u64, Digest, CatalogChange)>>,
+    definitions: Mutex<HashMap<Digest, Arc<CapabilityManifest>>>,
+    loaded: Mutex<HashMap<Digest, Arc<LoadedCapability>>>,
+    stored: Mutex<HashSet<Digest>>,
+}
+
+impl CapabilityMarketplace {
+    /// A marketplace that offers what its registry declares.
+    pub fn new(parts: MarketplaceParts) -> Arc<Self> {
+        let market = CapabilityMarketplace {
+            parts,
+            catalog: ArcSwap::from_pointee(CatalogSnapshot::default()),
+            changes: Mutex::default(),
+            definitions: Mutex::default(),
+            loaded: Mutex::default(),
+            stored: Mutex::default(),
+        };
+        market.offer(INJECTION_SOURCE, injection::manifests());
+        market.refresh();
+        Arc::new(market)
+    }
+
+    /// Which keys exist.
+    pub fn registry(&self) -> &CapabilityRegistry {
+        &self.parts.registry
+    }
+
+    /// Where everything is remembered.
+    pub fn journal(&self) -> &Journal {
+        &self.parts.journal
+    }
+
+    /// The catalog as it is now.
+    pub fn catalog(&self) -> Arc<CatalogSnapshot> {
+        self.catalog.load_full()
+    }
+
+    /// The number of the catalog's contents, counted across processes.
+    pub fn revision(&self) -> u64 {
+        let catalog = self.catalog.load();
+        // Without a cache, this process's own count.
+        self.parts
+            .cache
+            .revision(&catalog.digest())
+            .unwrap_or(catalog.revision())
+    }
+
+    /// Takes in what registered resolvers offer now.
+    pub fn refresh(&self) {
+        for (key, offer) in self.parts.registry.offers() {
+            match offer {
+                Offer::Declared(manifests) => self.offer(
+                    &source_of(&key, manifests.iter().map(|it| &it.id)),
+                    manifests,
+                ),
+                Offer::Seen {
+                    descriptors,
+                    unavailable,
+                } => {
+                    let source = source_of(&key, descriptors.iter().map(|it| &it.id));
+                    self.push(SourceSnapshot {
+                        source,
+                        descriptors,
+                        unavailable,
+                    });
+                }
+            }
+        }
+    }
+
+    /// A source that serves says what it offers, in full.
+    pub fn offer(&self, source: &str, manifests: Vec<CapabilityManifest>) {
+        let descriptors = self.parts.cache.describe(source, &manifests);
+        let mut definitions = self.definitions.lock();
+        for (manifest, descriptor) in manifests.into_iter().zip(&descriptors) {
+            definitions.insert(descriptor.digest, Arc::new(manifest));
+        }
+        drop(definitions);
+        self.push(SourceSnapshot {
+            source: source.to_owned(),
+            descriptors,
+            unavailable: None,
+        });
+    }
+
+    /// Takes in one source's snapshot: whole, light, its definitions to be found by digest.
+    pub fn push(&self, source: SourceSnapshot) {
+        let mut changes = self.changes.lock();
+        let (next, change) = self.catalog.load().with_source(source);
+        if !change.is_empty() {
+            changes.push((next.revision(), next.digest(), change));
+            self.catalog.store(Arc::new(next));
+        }
+    }
+
+    /// Changes after a revision, oldest first.
+    pub(crate) fn changes_since(&self, revision: u64) -> Vec<(u64, Digest, CatalogChange)> {
+        self.changes
+            .lock()
+            .iter()
+            .filter(|(at, _, _)| *at > revision)
+            .cloned()
+            .collect()
+    }
+
+    /// A capability's definition.
+    pub fn definition(&self, digest: &Digest) -> Option<Arc<CapabilityManifest>> {
+        if let Some(found) = self.definitions.lock().get(digest) {
+            return Some(Arc::clone(found));
+        }
+        let found = Arc::new(self.parts.cache.definition(digest)?);
+        self.definitions.lock().insert(*digest, Arc::clone(&found));
+        Some(found)
+    }
+
+    /// A capability in full, compiled once per definition. Nothing where its definition is not to
+    /// be had or its schemas cannot be used: it cannot be called then.
+    pub fn load(&self, id: &CapabilityId) -> Option<Arc<LoadedCapability>> {
+        let catalog = self.catalog.load();
+        let descriptor = catalog.get(id)?;
+        if let Some(loaded) = self.loaded.lock().get(&descriptor.digest) {
+            return Some(Arc::clone(loaded));
+        }
+        let manifest = self.definition(&descriptor.digest)?;
+        let loaded = Arc::new(LoadedCapability::new(Arc::clone(descriptor), manifest).ok()?);
+        self.loaded
+            .lock()
+            .insert(descriptor.digest, Arc::clone(&loaded));
+        Some(loaded)
+    }
+
+    /// The catalog as an object for the journal, unless it is there already.
+    pub(crate) fn catalog_object(&self, catalog: &CatalogSnapshot) -> Option<(Digest, String)> {
+        self.first_time(catalog.digest())
+            .then(|| serde_json::to_string(&StoredCatalog::from(catalog)).ok())
+            .flatten()
+            .map(|text| (catalog.digest(), text))
+    }
+
+    /// A definition as an object for the journal, unless it is there already.
+    pub(crate) fn definition_object(
+        &self,
+        capability: &LoadedCapability,
+    ) -> Option<(Digest, String)> {
+        let digest = capability.descriptor().digest;
+        self.first_time(digest)
+            .then(|| serde_json::to_string(capability.manifest()).ok())
+            .flatten()
+            .map(|text| (digest, text))
+    }
+
+    fn first_time(&self, digest: Digest) -> bool {
+        self.stored.lock().insert(digest)
+    }
+}
+
+/// The source behind a key, `local:files`: it comes and goes as a whole.
+fn source_of<'a>(key: &str, mut ids: impl Iterator<Item = &'a CapabilityId>) -> String {
+    let kind = ids.next().map_or(Source::Extension, CapabilityId::source);
+    format!("{}:{key}", kind.as_str())
+}

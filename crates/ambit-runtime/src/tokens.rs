@@ -1,0 +1,68 @@
+//! What a capability costs a model's context, by a real tokenizer.
+//!
+//! Building the tokenizer takes a tenth of a second and tens of megabytes, so it is built on
+//! first use, and counts are kept with the descriptor cache: a warm start counts nothing.
+
+use std::sync::OnceLock;
+
+use ambit_core::descriptor::TokenCosts;
+use ambit_core::manifest::CapabilityManifest;
+use ambit_core::wire::wire_name;
+use serde_json::json;
+use tiktoken_rs::CoreBPE;
+
+/// Texts longer than this are counted in part and scaled: a tokenizer is no faster for being fed
+/// a 50,000-character description whole, and nobody needs its last digit.
+const COUNTED_WHOLE: usize = 64 << 10;
+
+fn tokenizer() -> Option<&'static CoreBPE> {
+    static TOKENIZER: OnceLock<Option<CoreBPE>> = OnceLock::new();
+    TOKENIZER
+        .get_or_init(|| tiktoken_rs::o200k_base().ok())
+        .as_ref()
+}
+
+/// How many tokens a text has.
+pub fn count(text: &str) -> u32 {
+    let part = text
+        .get(..text.floor_char_boundary(COUNTED_WHOLE))
+        .unwrap_or(text);
+    let counted = match tokenizer() {
+        Some(tokenizer) => tokenizer.encode_ordinary(part).len(),
+        None => part.len().div_ceil(4),
+    };
+    let scaled = if part.is_empty() {
+        0
+    } else {
+        counted * text.len() / part.len()
+    };
+    u32::try_from(scaled).unwrap_or(u32::MAX)
+}
+
+/// What a manifest costs, per layer.
+pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
+    let name = wire_name(&manifest.id);
+    let index = format!("{name}: {}", manifest.summary());
+    let full = json!({"name": name, "description": manifest.description, "input_schema": manifest.input_schema});
+    TokenCosts {
+        index: count(&index),
+        full: count(&full.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_is_real_and_bounded() {
+        assert_eq!(count(""), 0);
+        assert_eq!(count("hello world"), 2);
+        let long = "word ".repeat(100_000);
+        assert!(
+            (90_000..110_000).contains(&count(&long)),
+            "{}",
+            count(&long)
+        );
+    }
+}

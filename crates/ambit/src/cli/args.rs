@@ -1,0 +1,220 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use ambit_core::permission::Mode;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The capability runtime between agents and the model.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ambit",
+    version,
+    arg_required_else_help = true,
+    propagate_version = true
+)]
+pub(crate) struct Cli {
+    /// Print one JSON document (or one per line) instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Trust the project's ambit.json for this run
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented starter ambit.json here
+    Init,
+    /// Validate the configuration and every agent's capabilities
+    Check,
+    /// List the catalog, or what an agent is granted
+    Ls(LsArgs),
+    /// Show one capability in full
+    Show(ShowArgs),
+    /// Call one capability through the pipeline
+    Call(CallArgs),
+    /// Print an agent's resolved capabilities
+    Resolve(ResolveArgs),
+    /// Accept the project's ambit.json as it is now, or manage what was accepted
+    Trust(TrustArgs),
+    /// List calls that wait for a person, and decide about them
+    Approvals(ApprovalsArgs),
+    /// Keep secrets, encrypted, for use as ${secret:NAME}
+    Secrets(SecretsArgs),
+    /// Show the journal, or verify it
+    Log(LogArgs),
+    /// Recompute a session's recorded decisions and compare; nothing is executed
+    Replay(ReplayArgs),
+    /// Print the JSON Schema of ambit.json
+    Schema,
+    /// Check this installation and say what to mend
+    Doctor,
+    /// Print a shell completion script
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Serve MCP clients over HTTP
+    Serve,
+}
+
+/// For whom, and how freely.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AgentArgs {
+    /// The agent; may be left out when there is only one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// How freely it may act, instead of what its config says
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
+    pub(crate) mode: Option<Mode>,
+}
+
+fn parse_mode(text: &str) -> Result<Mode, String> {
+    text.parse()
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LsArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// An id, such as local__files__read_file
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// An id or a wire name, such as files__read_file
+    pub(crate) id: String,
+    /// The arguments as JSON; `@FILE` reads a file, `-` standard input
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) input: String,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// Say yes to whatever would be asked in this run
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    /// The agent; may be left out when there is only one
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<TrustCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustCommand {
+    /// List what has been accepted
+    Ls,
+    /// Take back what was accepted for a project file
+    Revoke {
+        /// The file; by default this project's
+        path: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ApprovalsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// Say yes to a pending call: once, unless told otherwise
+    Allow {
+        /// Its number
+        number: i64,
+        /// For how long
+        #[arg(long = "for", value_name = "SCOPE", default_value = "once")]
+        scope: ApprovalScope,
+    },
+    /// Say no to a pending call
+    Deny {
+        /// Its number
+        number: i64,
+    },
+    /// Take back a standing approval
+    Revoke {
+        /// Its number
+        number: i64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ApprovalScope {
+    /// Exactly this call, when it is tried again
+    Once,
+    /// This capability until its session ends
+    Session,
+    /// This capability as it is defined now
+    Always,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SecretsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SecretsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecretsCommand {
+    /// Store a value, typed at a hidden prompt or piped in
+    Set {
+        /// The name
+        name: String,
+    },
+    /// List names
+    Ls,
+    /// Remove one
+    Rm {
+        /// The name
+        name: String,
+    },
+    /// Show one, on a terminal only
+    Get {
+        /// The name
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<LogCommand>,
+    /// Only this session: an id, the beginning of one, or `last`
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Only events of this type; may be repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) types: Vec<String>,
+    /// At most so many, the newest
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LogCommand {
+    /// Check every hash chain; names the first damaged event
+    Verify,
+    /// List sessions
+    Sessions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// An id, the beginning of one, or `last`
+    pub(crate) session: String,
+}

@@ -1,0 +1,182 @@
+//! Asking the person at the terminal, and remembering what persons said elsewhere.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::sync::Arc;
+
+use ambit_core::permission::{Answer, StandingApproval};
+use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
+use async_trait::async_trait;
+
+use crate::cli::printer::{BOLD, DIM, WARN, styled};
+use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore};
+
+/// Whether somebody can be asked here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Person {
+    /// Whoever started this said yes to everything.
+    SaidYes,
+    /// Sits at the terminal.
+    AtTerminal,
+    /// Is elsewhere.
+    Elsewhere,
+}
+
+impl Person {
+    /// Who can be asked by this process.
+    pub(crate) fn present(yes: bool) -> Self {
+        match yes {
+            true => Person::SaidYes,
+            false if io::stdin().is_terminal() && io::stderr().is_terminal() => Person::AtTerminal,
+            false => Person::Elsewhere,
+        }
+    }
+}
+
+/// Looks for an answer in the trust store first, then asks whoever is there. Where nobody is, the
+/// question is left in the store for `ambit approvals`.
+pub(crate) struct AskAround {
+    pub(crate) person: Person,
+    pub(crate) trust: Arc<TrustStore>,
+}
+
+impl AskAround {
+    /// Whether a person elsewhere said yes for the rest of this session.
+    fn allows_session(&self, request: &ApprovalRequest) -> bool {
+        let stored = self
+            .trust
+            .standing(Some(&request.agent))
+            .unwrap_or_default();
+        stored.iter().any(|it| {
+            it.scope == Scope::Session(request.session.clone())
+                && it.capability == request.id
+                && it.definition == request.definition
+        })
+    }
+}
+
+#[async_trait]
+impl Approver for AskAround {
+    async fn ask(&self, request: &ApprovalRequest) -> ApprovalReply {
+        // A store that does not answer has no yes in it.
+        match self.trust.take_once(&request.digest) {
+            Ok(Some(OnceDecision::Allowed)) => return ApprovalReply::Answered(Answer::Once),
+            Ok(Some(OnceDecision::Denied)) => return ApprovalReply::Answered(Answer::Deny),
+            Ok(None) | Err(_) => {}
+        }
+        if self.allows_session(request) {
+            return ApprovalReply::Answered(Answer::Session);
+        }
+        match self.person {
+            Person::SaidYes => ApprovalReply::Answered(Answer::Once),
+            Person::AtTerminal => {
+                let shown = request.clone();
+                let answer = tokio::task::spawn_blocking(move || prompt(&shown))
+                    .await
+                    .unwrap_or(Answer::Deny);
+                if answer == Answer::Always
+                    && self
+                        .trust
+                        .add_standing(&new_request(request), &Scope::Always)
+                        .is_err()
+                {
+                    // Not remembered, but still a yes to this session.
+                    return ApprovalReply::Answered(Answer::Session);
+                }
+                ApprovalReply::Answered(answer)
+            }
+            Person::Elsewhere => {
+                let how = match self.trust.add_pending(&new_request(request)) {
+                    Ok(number) => format!(
+                        "approve it with `ambit approvals allow {number}` and call again, or run with `--yes`"
+                    ),
+                    Err(_) => "run it on a terminal, or with `--yes`".to_owned(),
+                };
+                ApprovalReply::NobodyToAsk { how }
+            }
+        }
+    }
+
+    fn standing(&self, agent: &str) -> Vec<StandingApproval> {
+        let stored = self.trust.standing(Some(agent)).unwrap_or_default();
+        stored
+            .into_iter()
+            .filter(|it| it.scope == Scope::Always)
+            .map(|it| StandingApproval {
+                id: it.capability,
+                definition: it.definition,
+            })
+            .collect()
+    }
+}
+
+fn new_request(request: &ApprovalRequest) -> NewRequest {
+    NewRequest {
+        agent: request.agent.clone(),
+        session: request.session.clone(),
+        capability: request.id.clone(),
+        definition: request.definition,
+        call: request.digest,
+        arguments: request.written_arguments.to_string(),
+        why: request.reason.to_string(),
+    }
+}
+
+/// What is about to run, and a question. Anything unclear is a no.
+fn prompt(request: &ApprovalRequest) -> Answer {
+    let mut out = anstream::AutoStream::auto(io::stderr().lock());
+    let arguments = serde_json::to_string_pretty(&request.arguments).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "{} {} wants to run {}",
+        styled(WARN, "?"),
+        styled(BOLD, &request.agent),
+        styled(BOLD, &request.id)
+    );
+    let _ = writeln!(
+        out,
+        "  {}; {}",
+        request.title,
+        styled(DIM, format!("effects: {}", request.effects))
+    );
+    let _ = writeln!(
+        out,
+        "  {}",
+        styled(DIM, format!("asked because {}", request.reason))
+    );
+    for line in arguments.lines() {
+        let _ = writeln!(out, "  {}", printable(line));
+    }
+    let _ = write!(
+        out,
+        "  allow? [y] once  [s] this session  [a] always `{}` as defined now  [N] no: ",
+        request.id
+    );
+    let _ = out.flush();
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line).is_err() {
+        return Answer::Deny;
+    }
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "once" => Answer::Once,
+        "s" | "session" => Answer::Session,
+        "a" | "always" => Answer::Always,
+        _ => Answer::Deny,
+    }
+}
+
+/// Arguments come from a model: nothing in them may move the cursor or hide what will run.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() || is_bidi(c) {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
+}

@@ -1,0 +1,206 @@
+//! `call`: one call through the pipeline.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use ambit_core::code::Code;
+use ambit_core::json::parse_strict;
+use ambit_core::manifest::ChannelFeature;
+use ambit_core::observation::{Completed, Observation};
+use ambit_core::visible::VisibleSet;
+use ambit_runtime::journal::Journal;
+use ambit_runtime::{CallReport, CallRequest, CancellationToken};
+use serde_json::{Value, json};
+
+use crate::cli::args::CallArgs;
+use crate::cli::ask::{AskAround, Person};
+use crate::cli::catalog::runtime;
+use crate::cli::check::grant_problem;
+use crate::cli::fail::{Exit, Fail};
+use crate::cli::printer::{BAD, DIM, Printer, WARN, styled};
+use crate::cli::setup::Setup;
+use crate::config::Problem;
+
+pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<Exit, Fail> {
+    let arguments = read_input(&args.input, setup.loaded.config.limits.input_bytes)?;
+    let person = Person::present(args.yes);
+    let channel = if person == Person::AtTerminal {
+        [ChannelFeature::AskUser].into()
+    } else {
+        Default::default()
+    };
+    let spec = setup.session(&args.agent, channel)?;
+    let (journal, opened) = Journal::open(&setup.places.journal())?;
+    if let Some(repaired) = opened.repaired {
+        printer.note(styled(WARN, format!("journal: {repaired}")));
+    }
+    let market = setup.market(
+        journal,
+        Arc::new(AskAround {
+            person,
+            trust: Arc::clone(&setup.trust),
+        }),
+    )?;
+    let agent = spec.agent.clone();
+    runtime()?.block_on(async {
+        let session = market.open_session(spec).await.map_err(|problems| {
+            problems
+                .iter()
+                .map(|it| grant_problem(setup, &agent, it))
+                .collect::<Vec<Problem>>()
+        })?;
+        let visible = session.begin_turn();
+        let cancel = CancellationToken::new();
+        let on_interrupt = cancel.clone();
+        let interrupted = tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                on_interrupt.cancel();
+            }
+        });
+        let report = session
+            .call(
+                CallRequest {
+                    target: args.id.clone(),
+                    arguments,
+                },
+                &cancel,
+            )
+            .await;
+        interrupted.abort();
+        let unwritten = market.journal().flush().await.err();
+        print(&report, session.id().to_string(), printer);
+        if let Some(error) = unwritten {
+            // The call is over; that its record is incomplete must still be heard.
+            printer.note(styled(BAD, format!("the journal is incomplete: {error}")));
+        }
+        if report.observation.code() == Some(Code::NotVisible) {
+            explain_hidden(&visible, &args.id, printer);
+        }
+        Ok(match &report.observation {
+            Observation::Completed(_) => Exit::Done,
+            it if it.code() == Some(Code::ProviderUnreachable) => Exit::Unreachable,
+            _ => Exit::No,
+        })
+    })
+}
+
+/// The caller is told the same about hidden and missing; the person at the terminal may know more.
+fn explain_hidden(visible: &VisibleSet, target: &str, printer: &Printer) {
+    let hidden = visible
+        .hidden()
+        .iter()
+        .find(|(id, _)| id.as_str() == target || ambit_core::wire::wire_name(id) == target);
+    match hidden {
+        Some((id, reason)) => printer.note(styled(
+            DIM,
+            format!("`{id}` exists, and is hidden: {reason}"),
+        )),
+        None => {
+            let names = visible
+                .entries()
+                .iter()
+                .flat_map(|it| [it.id.as_str(), it.id.name()]);
+            let near = ambit_core::suggest::suggest(target, names);
+            let hint = ambit_core::suggest::did_you_mean(&near)
+                .unwrap_or_else(|| "`ambit ls` lists what there is".to_owned());
+            printer.note(styled(DIM, hint));
+        }
+    }
+}
+
+fn print(report: &CallReport, session: String, printer: &Printer) {
+    let observation = &report.observation;
+    if printer.is_json() {
+        let first = report.recorded.0.range().map(|(first, _)| first);
+        let last = report.recorded.1.range().map(|(_, last)| last);
+        let completed = match observation {
+            Observation::Completed(it) => Some(it),
+            _ => None,
+        };
+        let structured = completed.and_then(|it| it.output.structured.clone());
+        return printer.document(json!({
+            "status": observation.status(),
+            "code": observation.code(),
+            "reason": observation.reason(),
+            "content": completed.map_or(&[][..], |it| &it.output.content),
+            "structuredContent": structured,
+            "truncated": completed.is_some_and(|it| it.result_ref.is_some()),
+            "resultRef": completed.and_then(|it| it.result_ref.clone()),
+            "untrusted": completed.is_some_and(|it| it.untrusted),
+            "notes": completed.map_or(&[][..], |it| &it.notes),
+            "durationMs": report.duration.as_secs_f64() * 1000.0,
+            "session": session,
+            "call": report.call,
+            "events": {"first": first, "last": last},
+        }));
+    }
+    match observation {
+        Observation::Completed(completed) => print_result(completed, printer),
+        other => {
+            let code = other.code().map_or("", Code::as_str);
+            let line = format!(
+                "{} ({code}): {}",
+                other.status(),
+                other.reason().unwrap_or_default()
+            );
+            printer.note(styled(BAD, line));
+        }
+    }
+}
+
+fn print_result(completed: &Completed, printer: &Printer) {
+    for block in &completed.output.content {
+        match block.as_text() {
+            Some(text) if text.ends_with('\n') => printer.raw(text),
+            Some(text) => printer.raw(&format!("{text}\n")),
+            None => printer.json_line(block),
+        }
+    }
+    completed
+        .notes
+        .iter()
+        .for_each(|it| printer.note(styled(DIM, it)));
+}
+
+/// The arguments: inline, from a file, or from standard input; never more than the limit.
+fn read_input(input: &str, limit: u64) -> Result<Value, Fail> {
+    let bad = |code, message: String| {
+        Fail::usage(
+            Problem::error(code, message)
+                .hint("`--input` takes JSON, `@FILE`, or `-` for standard input"),
+        )
+    };
+    let read = |from: &mut dyn Read| -> Result<Vec<u8>, Fail> {
+        let mut bytes = Vec::new();
+        from.take(limit + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = match input.strip_prefix('@') {
+        _ if input == "-" => read(&mut std::io::stdin().lock())?,
+        Some(path) => {
+            let mut file = std::fs::File::open(path).map_err(|error| {
+                bad(
+                    "input_unreadable",
+                    format!("`{path}` cannot be read: {error}"),
+                )
+            })?;
+            read(&mut file)?
+        }
+        None => input.as_bytes().to_vec(),
+    };
+    if bytes.len() as u64 > limit {
+        let message = format!("the input is larger than {limit} bytes");
+        return Err(Fail::no(
+            Problem::error("input_too_large", message)
+                .hint("`limits.inputBytes` in ambit.json raises the limit"),
+        ));
+    }
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| bad("input_not_utf8", format!("the input is not UTF-8: {error}")))?;
+    parse_strict(text).map_err(|error| {
+        bad(
+            "input_not_json",
+            format!("the input is not usable JSON: {error}"),
+        )
+    })
+}

@@ -1,0 +1,339 @@
+//! `ls`, `show`, `resolve`: what there is, and what an agent has of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ambit_core::catalog::CatalogSnapshot;
+use ambit_core::descriptor::CapabilityDescriptor;
+use ambit_core::id::CapabilityId;
+use ambit_core::suggest::suggest;
+use ambit_core::wire::wire_name;
+use ambit_runtime::approver::NobodyThere;
+use ambit_runtime::injection::INJECTION_SOURCE;
+use ambit_runtime::journal::Journal;
+use ambit_runtime::marketplace::CapabilityMarketplace;
+use ambit_runtime::registry::{CheckedGrants, Resolved};
+use ambit_runtime::resolver::ResolverContext;
+use serde_json::{Value, json};
+
+use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
+use crate::cli::check::grant_problem;
+use crate::cli::fail::{Exit, Fail};
+use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, fit, styled};
+use crate::cli::setup::Setup;
+use crate::config::Problem;
+
+/// An entry, and why it cannot be used, if so.
+type Row = (Arc<CapabilityDescriptor>, Option<String>);
+
+/// A catalog to look at. Looking leaves no trace, so the journal is not opened.
+fn look(setup: &Setup) -> Result<Arc<CapabilityMarketplace>, Fail> {
+    setup.market(Journal::in_memory()?, Arc::new(NobodyThere))
+}
+
+/// An agent's capabilities, checked and resolved.
+fn resolved(
+    setup: &Setup,
+    market: &CapabilityMarketplace,
+    name: Option<&str>,
+) -> Result<(CheckedGrants, Resolved), Fail> {
+    let (name, agent) = setup.agent(name)?;
+    let unknown = setup.loaded.config.unknown_capabilities_of(agent);
+    let checked = market
+        .registry()
+        .check(&agent.capabilities.to_value(), unknown)
+        .map_err(|problems| {
+            problems
+                .iter()
+                .map(|it| grant_problem(setup, name, it))
+                .collect::<Vec<Problem>>()
+        })?;
+    let context = ResolverContext {
+        agent: name.to_owned(),
+        agent_dir: setup.places.data().join("agents").join(name),
+        workspace: setup.workspace.clone(),
+        thread: None,
+        control_paths: Vec::new(),
+        callbacks: Default::default(),
+    };
+    let resolved = runtime()?.block_on(market.registry().resolve(checked.clone(), &context));
+    Ok((checked, resolved))
+}
+
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Fail> {
+    Ok(tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?)
+}
+
+pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit, Fail> {
+    let market = look(setup)?;
+    let catalog = market.catalog();
+    let revision = market.revision();
+    let mut rows: Vec<Row> = Vec::new();
+    if args.agent.agent.is_some() || args.agent.mode.is_some() {
+        let (checked, resolved) = resolved(setup, &market, args.agent.agent.as_deref())?;
+        let reasons: BTreeMap<_, _> = resolved
+            .skipped
+            .into_iter()
+            .map(|it| (it.key, it.reason))
+            .collect();
+        let (_, agent) = setup.agent(args.agent.agent.as_deref())?;
+        let mode = setup.mode(&args.agent, agent);
+        for grant in checked.grants {
+            for entry in grant.ids.iter().filter_map(|id| catalog.get(id)) {
+                let hidden =
+                    (!mode.shows(entry)).then(|| format!("the mode `{}` hides it", mode.as_str()));
+                let reason = reasons
+                    .get(&grant.key)
+                    .cloned()
+                    .or_else(|| why_unavailable(&catalog, entry))
+                    .or(hidden);
+                rows.push((Arc::clone(entry), reason));
+            }
+        }
+    } else {
+        rows.extend(
+            catalog
+                .iter()
+                .map(|entry| (Arc::clone(entry), why_unavailable(&catalog, entry))),
+        );
+    }
+    rows.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
+    if printer.is_json() {
+        let capabilities: Vec<Value> = rows
+            .iter()
+            .map(|(entry, reason)| listed(entry, reason.as_deref()))
+            .collect();
+        printer.document(json!({"revision": revision, "capabilities": capabilities}));
+    } else {
+        print_list(&rows, printer);
+    }
+    Ok(Exit::Done)
+}
+
+fn why_unavailable(catalog: &CatalogSnapshot, entry: &CapabilityDescriptor) -> Option<String> {
+    catalog.unavailable(entry).map(str::to_owned)
+}
+
+fn listed(entry: &CapabilityDescriptor, reason: Option<&str>) -> Value {
+    json!({
+        "id": entry.id,
+        "kind": entry.kind,
+        "title": entry.title,
+        "summary": entry.summary,
+        "source": entry.source,
+        "risk": entry.risk,
+        "effects": entry.effects,
+        "tags": entry.tags,
+        "version": entry.version,
+        "tokens": entry.tokens,
+        "digest": entry.digest,
+        "available": reason.is_none(),
+        "reason": reason,
+    })
+}
+
+fn print_list(rows: &[Row], printer: &Printer) {
+    let mut sources: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        sources.entry(&row.0.source).or_default().push(row);
+    }
+    for (source, rows) in &sources {
+        let tokens: u32 = rows.iter().map(|(entry, _)| entry.tokens.full).sum();
+        let note = if *source == INJECTION_SOURCE {
+            ", wired by the runtime"
+        } else {
+            ""
+        };
+        let counted = format!("{} capabilities, {tokens} tokens in full{note}", rows.len());
+        printer.line(format!(
+            "{}  {}",
+            styled(BOLD, source),
+            styled(DIM, counted)
+        ));
+        if let Some(reason) = rows
+            .iter()
+            .find_map(|(_, reason)| reason.as_ref())
+            .filter(|_| rows.iter().all(|it| it.1.is_some()))
+        {
+            printer.line(format!(
+                "  {}",
+                styled(WARN, format!("unavailable: {reason}"))
+            ));
+        }
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|(entry, _)| {
+                vec![
+                    format!("  {}", entry.id),
+                    entry.risk.as_str().to_owned(),
+                    fit(&entry.summary, 72),
+                ]
+            })
+            .collect();
+        for (line, (entry, reason)) in columns(&cells).into_iter().zip(rows) {
+            let style = match entry.risk {
+                _ if reason.is_some() => DIM,
+                ambit_core::effects::Risk::Low => GOOD,
+                ambit_core::effects::Risk::Medium => WARN,
+                ambit_core::effects::Risk::High => BAD,
+            };
+            let word = format!("  {}  ", entry.risk.as_str());
+            printer.line(line.replacen(
+                &word,
+                &format!("  {}  ", styled(style, entry.risk.as_str())),
+                1,
+            ));
+        }
+    }
+    let tokens: u32 = rows.iter().map(|(entry, _)| entry.tokens.full).sum();
+    printer.note(styled(
+        DIM,
+        format!(
+            "{} capabilities from {} sources, {tokens} tokens if all were shown in full",
+            rows.len(),
+            sources.len()
+        ),
+    ));
+}
+
+pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<Exit, Fail> {
+    let market = look(setup)?;
+    let catalog = market.catalog();
+    let found = catalog
+        .iter()
+        .find(|it| it.id.as_str() == args.id || wire_name(&it.id) == args.id);
+    let Some(entry) = found else {
+        return Err(unknown_id(&catalog, &args.id));
+    };
+    let Some(manifest) = market.definition(&entry.digest) else {
+        return Err(Fail::usage(
+            Problem::error(
+                "no_definition",
+                format!("the definition of `{}` is not at hand", entry.id),
+            )
+            .hint("its source has to be reached once"),
+        ));
+    };
+    let reason = why_unavailable(&catalog, entry);
+    if printer.is_json() {
+        let mut shown = listed(entry, reason.as_deref());
+        if let Some(map) = shown.as_object_mut() {
+            map.insert("wireName".to_owned(), json!(wire_name(&entry.id)));
+            map.insert("description".to_owned(), json!(manifest.description));
+            map.insert("permissions".to_owned(), json!(manifest.permissions));
+            map.insert("needs".to_owned(), json!(manifest.needs));
+            map.insert("inputSchema".to_owned(), manifest.input_schema.clone());
+            map.insert(
+                "outputSchema".to_owned(),
+                manifest.output_schema.clone().unwrap_or(Value::Null),
+            );
+        }
+        printer.document(shown);
+        return Ok(Exit::Done);
+    }
+    printer.line(format!("{}  {}", styled(BOLD, &entry.id), entry.title));
+    printer.line(&manifest.description);
+    printer.line("");
+    let permissions: Vec<_> = manifest
+        .permissions
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let facts = [
+        ("wire name", wire_name(&entry.id)),
+        ("source", entry.source.clone()),
+        ("version", entry.version.to_string()),
+        ("effects", entry.effects.to_string()),
+        ("risk", entry.risk.as_str().to_owned()),
+        ("permissions", permissions.join(" ")),
+        (
+            "tokens",
+            format!(
+                "{} as a line, {} in full",
+                entry.tokens.index, entry.tokens.full
+            ),
+        ),
+        ("digest", entry.digest.to_string()),
+        ("unavailable", reason.unwrap_or_default()),
+    ];
+    let rows: Vec<Vec<String>> = facts
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .collect();
+    columns(&rows).iter().for_each(|it| printer.line(it));
+    for (title, schema) in [
+        ("input", Some(&manifest.input_schema)),
+        ("output", manifest.output_schema.as_ref()),
+    ] {
+        if let Some(text) = schema.and_then(|it| serde_json::to_string_pretty(it).ok()) {
+            printer.line(format!(
+                "\n{}\n{text}",
+                styled(BOLD, format!("{title} schema"))
+            ));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// An id nobody has, with those near it.
+pub(crate) fn unknown_id(catalog: &CatalogSnapshot, wanted: &str) -> Fail {
+    let ids: Vec<&str> = catalog.iter().map(|it| it.id.as_str()).collect();
+    let mut near = suggest(wanted, ids.iter().copied());
+    if near.is_empty() {
+        // Perhaps only the last part was remembered.
+        let tail = wanted.rsplit("__").next().unwrap_or(wanted);
+        let matches = |id: &&&str| id.parse().is_ok_and(|id: CapabilityId| id.name() == tail);
+        near = ids
+            .iter()
+            .filter(matches)
+            .take(3)
+            .map(|it| (*it).to_owned())
+            .collect();
+    }
+    let hint = ambit_core::suggest::did_you_mean(&near)
+        .unwrap_or_else(|| "`ambit ls` lists what there is".to_owned());
+    Fail::usage(
+        Problem::error(
+            "unknown_capability",
+            format!("there is no capability `{wanted}`"),
+        )
+        .hint(hint),
+    )
+}
+
+pub(crate) fn resolve(setup: &Setup, args: &ResolveArgs, printer: &Printer) -> Result<Exit, Fail> {
+    let market = look(setup)?;
+    let (name, _) = setup.agent(args.agent.as_deref())?;
+    let (_, resolved) = resolved(setup, &market, args.agent.as_deref())?;
+    if printer.is_json() {
+        let granted: Vec<Value> = resolved
+            .granted
+            .iter()
+            .map(|it| json!({"key": it.key, "tools": it.ids.iter().map(CapabilityId::name).collect::<Vec<_>>(), "ids": it.ids}))
+            .collect();
+        printer.document(json!({"agent": name, "granted": granted, "skipped": resolved.skipped}));
+        return Ok(Exit::Done);
+    }
+    printer.line(styled(BOLD, name));
+    for grant in &resolved.granted {
+        let tools: Vec<_> = grant.ids.iter().map(CapabilityId::name).collect();
+        let tools = if tools.is_empty() {
+            "no tools".to_owned()
+        } else {
+            tools.join(", ")
+        };
+        printer.line(format!("  {}  {tools}", styled(GOOD, &grant.key)));
+    }
+    for skipped in &resolved.skipped {
+        printer.line(format!(
+            "  {}  {}",
+            styled(WARN, &skipped.key),
+            styled(DIM, format!("skipped: {}", skipped.reason))
+        ));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,99 @@
+//! The command line: parse, dispatch, print, exit.
+
+mod args;
+mod ask;
+mod call;
+mod catalog;
+mod check;
+mod decide;
+mod doctor;
+mod fail;
+mod history;
+mod printer;
+mod secrets;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::config::Problem;
+use args::{Cli, Command};
+use fail::{Exit, Fail};
+use printer::Printer;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let printer = Printer::new(cli.json);
+    match run(cli, &printer) {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(fail) => {
+            printer.failure(&fail);
+            ExitCode::from(fail.exit as u8)
+        }
+    }
+}
+
+fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
+    let setup = || setup::Setup::load(cli.trust_project, printer);
+    match cli.command {
+        Command::Init => setup::init(printer),
+        Command::Check => check::check(cli.trust_project, printer),
+        Command::Ls(args) => catalog::ls(&setup()?, &args, printer),
+        Command::Show(args) => catalog::show(&setup()?, &args, printer),
+        Command::Call(args) => call::call(&setup()?, args, printer),
+        Command::Resolve(args) => catalog::resolve(&setup()?, &args, printer),
+        Command::Trust(args) => decide::trust(args.command, printer),
+        Command::Approvals(args) => decide::approvals(args.command, printer),
+        Command::Secrets(args) => secrets::secrets(args.command, printer),
+        Command::Log(args) => history::log(args, printer),
+        Command::Replay(args) => history::replay(&args, printer),
+        Command::Schema => {
+            printer.json_line(&crate::config::json_schema());
+            Ok(Exit::Done)
+        }
+        Command::Doctor => doctor::doctor(cli.trust_project, printer),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "ambit", &mut script);
+            printer.raw(&String::from_utf8_lossy(&script));
+            Ok(Exit::Done)
+        }
+        Command::Serve => Err(Fail::usage(
+            Problem::error("not_available", "this version has no HTTP front yet")
+                .hint("`ambit call` runs a capability from the command line; `ambit --help` lists what works"),
+        )),
+    }
+}
+
+/// Help and version are answers; anything else that does not parse is a usage error, in the shape
+/// the caller asked for.
+fn usage(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|it| it == "--json");
+    if !error.use_stderr() || !wants_json {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() {
+            Exit::Usage as u8
+        } else {
+            Exit::Done as u8
+        });
+    }
+    let text = error.to_string();
+    let message = text
+        .lines()
+        .next()
+        .unwrap_or("")
+        .trim_start_matches("error: ");
+    let problem = Problem::error("usage", message).hint("see `ambit --help`");
+    Printer::new(true).failure(&Fail::usage(problem));
+    ExitCode::from(Exit::Usage as u8)
+}
+
+/// The command line as clap knows it, for the reference.
+pub fn command() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,238 @@
+//! From the process's surroundings to a marketplace: the only place that wires adapters together.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ambit_core::digest::Digest;
+use ambit_core::intent::InputLimit;
+use ambit_core::manifest::ChannelFeature;
+use ambit_core::permission::{Mode, Rules};
+use ambit_core::pipeline::CallLimits;
+use ambit_core::redact::Redactor;
+use ambit_runtime::approver::Approver;
+use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::hook::{CommandHook, Hook};
+use ambit_runtime::journal::Journal;
+use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
+use ambit_runtime::registry::CapabilityRegistry;
+use ambit_runtime::results::ResultStore;
+use ambit_runtime::session::SessionSpec;
+
+use crate::cli::args::AgentArgs;
+use crate::cli::fail::{Exit, Fail};
+use crate::cli::printer::{BOLD, Printer, styled};
+use crate::config::{self, Agent, Inputs, Loaded, Problem, starter};
+use crate::places::{CONFIG_NAME, Places};
+use crate::secrets::SecretStore;
+use crate::servers::SeenServer;
+use crate::trust::{ProjectTrust, TrustStore};
+
+/// Everything a command needs to know before it does anything.
+pub(crate) struct Setup {
+    pub(crate) places: Places,
+    pub(crate) loaded: Loaded,
+    /// The folder agents work in: the trusted project's, else the current one.
+    pub(crate) workspace: PathBuf,
+    pub(crate) trust: Arc<TrustStore>,
+}
+
+impl Setup {
+    /// Reads the configuration and reports its warnings.
+    pub(crate) fn load(trust_project: bool, printer: &Printer) -> Result<Self, Fail> {
+        let setup = Self::read(trust_project)?;
+        setup
+            .loaded
+            .warnings
+            .iter()
+            .for_each(|it| printer.problem(it));
+        Ok(setup)
+    }
+
+    /// Reads the configuration.
+    pub(crate) fn read(trust_project: bool) -> Result<Self, Fail> {
+        let places = Places::from_process()?;
+        let directory = std::env::current_dir()?;
+        let trust = Arc::new(TrustStore::open(&places)?);
+        let secrets = SecretStore::open(&places);
+        let accepted = |path: &Path, digest: &Digest| match trust_project {
+            true => ProjectTrust::Trusted,
+            // A store that does not answer has accepted nothing.
+            false => trust
+                .project_trust(path, digest)
+                .unwrap_or(ProjectTrust::Unknown),
+        };
+        let loaded = config::load(&Inputs {
+            places: &places,
+            directory: &directory,
+            trust: &accepted,
+            variable: &|name| std::env::var_os(name),
+            secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
+        })?;
+        let project = loaded.project.as_ref().filter(|it| it.is_trusted());
+        let workspace = project
+            .and_then(|it| it.path.parent())
+            .map_or(directory, Path::to_owned);
+        Ok(Setup {
+            places,
+            loaded,
+            workspace,
+            trust,
+        })
+    }
+
+    /// The chosen agent.
+    pub(crate) fn agent(&self, name: Option<&str>) -> Result<(&str, &Agent), Fail> {
+        Ok(self.loaded.config.agent(name)?)
+    }
+
+    /// Which capability keys exist here.
+    pub(crate) fn registry(&self, cache: &DescriptorCache) -> CapabilityRegistry {
+        let registry = CapabilityRegistry::default();
+        for resolver in ambit_builtins::resolvers() {
+            register(&registry, resolver);
+        }
+        for (name, server) in &self.loaded.config.mcp_servers {
+            register(&registry, Arc::new(SeenServer::new(name, server, cache)));
+        }
+        registry
+    }
+
+    /// A marketplace on a journal.
+    pub(crate) fn market(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        let cache = match DescriptorCache::open(&self.places.catalog()) {
+            Ok(cache) => cache,
+            // Slower without it, but not wrong.
+            Err(_) => DescriptorCache::in_memory()?,
+        };
+        let config = &self.loaded.config;
+        Ok(CapabilityMarketplace::new(MarketplaceParts {
+            registry: self.registry(&cache),
+            cache,
+            journal,
+            approver,
+            hooks: config.hooks.iter().map(command_hook).collect(),
+            redactor: Redactor::new(self.loaded.sensitive.iter().map(|it| it.expose())),
+            limits: CallLimits {
+                input: InputLimit {
+                    bytes: as_usize(config.limits.input_bytes),
+                    ..CallLimits::default().input
+                },
+                call: config.limits.call,
+                approval: config.limits.approval,
+                result_bytes: as_usize(config.limits.result_bytes),
+            },
+            results: ResultStore::new(self.places.results()),
+        }))
+    }
+
+    /// How a session is opened for an agent.
+    pub(crate) fn session(
+        &self,
+        args: &AgentArgs,
+        channel: BTreeSet<ChannelFeature>,
+    ) -> Result<SessionSpec, Fail> {
+        let (name, agent) = self.agent(args.agent.as_deref())?;
+        Ok(SessionSpec {
+            agent: name.to_owned(),
+            capabilities: agent.capabilities.to_value(),
+            unknown: self.loaded.config.unknown_capabilities_of(agent),
+            mode: self.mode(args, agent),
+            rules: self.rules(agent),
+            channel,
+            agent_dir: self.places.data().join("agents").join(name),
+            workspace: self.workspace.clone(),
+            control_paths: self.control_paths(),
+            callbacks: Default::default(),
+        })
+    }
+
+    /// The mode that holds. A flag may loosen what a config says: it is typed by the person.
+    pub(crate) fn mode(&self, args: &AgentArgs, agent: &Agent) -> Mode {
+        args.mode
+            .unwrap_or_else(|| self.loaded.config.mode_of(agent))
+    }
+
+    /// The rules that hold for an agent.
+    fn rules(&self, agent: &Agent) -> Rules {
+        let config = &self.loaded.config;
+        let everything = config.permissions.and(&agent.permissions);
+        Rules::layered(config.user_permissions.rules(), everything.rules())
+    }
+
+    /// What no capability may write: configs, and everything of Ambit's own.
+    fn control_paths(&self) -> Vec<PathBuf> {
+        let own = [
+            self.places.config_file().parent(),
+            Some(self.places.state()),
+            Some(self.places.data()),
+        ];
+        let mut paths: Vec<PathBuf> = own.into_iter().flatten().map(Path::to_owned).collect();
+        paths.extend(self.loaded.files().map(Path::to_owned));
+        // Also where a config would be found if somebody wrote one.
+        paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
+        paths
+    }
+}
+
+fn register(
+    registry: &CapabilityRegistry,
+    resolver: Arc<dyn ambit_runtime::resolver::CapabilityResolver>,
+) {
+    // Config refuses servers named like a built-in, so nothing is registered twice.
+    if let Err(error) = registry.register(resolver) {
+        tracing::warn!(%error, "a capability was left out");
+    }
+}
+
+fn command_hook(hook: &config::Hook) -> Arc<dyn Hook> {
+    Arc::new(CommandHook {
+        name: hook.name.clone(),
+        stage: hook.when,
+        command: hook.command.clone(),
+        timeout: hook.timeout(),
+        only: hook.only.clone().unwrap_or_default(),
+    })
+}
+
+fn as_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Writes the starter file and trusts it: whoever typed this wrote it.
+pub(crate) fn init(printer: &Printer) -> Result<Exit, Fail> {
+    let path = std::env::current_dir()?.join(CONFIG_NAME);
+    let text = starter();
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path);
+    match file.and_then(|mut it| std::io::Write::write_all(&mut it, text.as_bytes())) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(Fail::usage(
+                Problem::error("exists", format!("`{}` is there already", path.display()))
+                    .hint("edit it, or move it away first; `ambit check` says whether it is fine"),
+            ));
+        }
+        Err(error) => {
+            return Err(Fail::usage(Problem::error(
+                "io",
+                format!("`{}` cannot be written: {error}", path.display()),
+            )));
+        }
+    }
+    let places = Places::from_process()?;
+    TrustStore::open(&places)?.accept_project(&path, &Digest::of_bytes(text.as_bytes()))?;
+    if printer.is_json() {
+        printer.document(serde_json::json!({"written": path, "trusted": true}));
+    } else {
+        printer.line(format!("wrote {}", styled(BOLD, path.display())));
+        printer.note("next: `ambit ls` shows what there is, `ambit call files__list_dir` tries it");
+    }
+    Ok(Exit::Done)
+}
