@@ -61,7 +61,10 @@ pub(super) fn look(connection: &Connection, location: &Location) -> Result<Found
     };
     let format = u32::try_from(ask("user_version")?).unwrap_or(u32::MAX);
     let application = ask("application_id")?;
-    let empty = ask("page_count")? == 0;
+    let empty = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map(|tables: i64| tables == 0)
+        .map_err(|error| location.error(error))?;
     match (application, format) {
         (APPLICATION, FORMAT) => Ok(Found::Journal),
         (APPLICATION, found) if found > FORMAT => Err(JournalError::Newer {
