@@ -12,6 +12,7 @@ mod board;
 mod clause;
 mod document;
 mod embed;
+pub mod evaluate;
 mod exact;
 mod field;
 mod fuse;
