@@ -24,9 +24,12 @@ mod near;
 mod phrase;
 mod query;
 mod rank;
+mod safetensors;
 mod segment;
+mod static_model;
 mod text;
 mod why;
+mod wordpiece;
 mod words;
 
 pub use document::{Parameter, SearchDocument};
@@ -35,6 +38,7 @@ pub use field::{Field, FieldSet};
 pub use hit::{Hit, MatchReason, Score};
 pub use index::SearchIndex;
 pub use query::SearchRequest;
+pub use static_model::{ModelError, StaticModel};
 
 #[cfg(test)]
 mod tests;
