@@ -21,6 +21,7 @@ pub mod pipeline;
 pub mod policy;
 pub mod redact;
 pub mod schema;
+pub mod search;
 pub mod suggest;
 pub mod turn;
 pub mod visible;
