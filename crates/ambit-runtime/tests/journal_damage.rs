@@ -345,6 +345,10 @@ fn something_else_is_not_a_journal() {
         }
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
+    assert!(matches!(
+        Journal::open(dir.path()),
+        Err(JournalError::NotAJournal { .. })
+    ));
     let missing = dir.path().join("none.db");
     assert!(matches!(
         Journal::open_read_only(&missing),

@@ -140,7 +140,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.queue.close();
         if let Some(writer) = self.writer.take() {
-            // The writer cannot panic in a way that leaves receipts open; see `Entry`'s drop.
+            // However it ended, no receipt is left open; see `Promised`.
             let _ = writer.join();
         }
     }

@@ -37,6 +37,10 @@ pub(super) enum Location {
 
 impl Location {
     pub(super) fn file(path: &Path) -> Result<Self, JournalError> {
+        if path.is_dir() {
+            let path = path.to_owned();
+            return Err(JournalError::NotAJournal { path });
+        }
         // Absolute, so that no name is taken for a URI.
         std::path::absolute(path)
             .map(Location::File)
@@ -206,6 +210,8 @@ fn enter_wal_mode(connection: &Connection) -> rusqlite::Result<()> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // Where a plain sync stops at the disk's own memory.
+    connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
     connection.pragma_update(None, "cache_size", -8_192)?;
     connection.pragma_update(None, "cell_size_check", true)
@@ -224,9 +230,10 @@ fn inspect_tail(location: &Location) -> Result<Option<String>, JournalError> {
     if std::fs::metadata(&wal).map_or(true, |it| it.len() == 0) {
         return Ok(None);
     }
-    let Some(_alone) = lock_out_others(location)? else {
+    let Some(alone) = lock_out_others(location)? else {
         return Ok(None);
     };
+    schema::look(&alone, location)?;
     let tail = wal::inspect(&wal).map_err(|error| JournalError::io(&wal, error))?;
     match tail {
         Tail::Clean => Ok(None),
