@@ -132,7 +132,7 @@ impl Journal {
 
     /// A reader of this journal. It sees what is written when it looks.
     pub fn reader(&self) -> Result<JournalReader, JournalError> {
-        JournalReader::open(&self.0.location)
+        JournalReader::beside_writer(&self.0.location)
     }
 }
 
