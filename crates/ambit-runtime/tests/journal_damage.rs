@@ -403,6 +403,34 @@ fn a_read_only_journal_can_be_read() {
     assert_eq!(reader.verify().unwrap().damage, None);
 }
 
+/// A crash left a log, and then the disk became read-only.
+#[test]
+fn a_read_only_log_is_read_or_said_to_be_unreadable() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_journal, path, _) = with_log(dir.path());
+    let fixed = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(fixed.path(), "size=4m") else {
+        eprintln!("skipped: a read-only disk can only be mounted by root");
+        return;
+    };
+    let check = |with_index: bool| {
+        disk.change("rw");
+        let path = copy(&path, fixed.path());
+        if with_index {
+            let name = "journal.db-shm";
+            std::fs::copy(dir.path().join(name), fixed.path().join(name)).unwrap();
+        }
+        disk.change("ro");
+        Journal::open_read_only(&path).map(|reader| all(&reader).len())
+    };
+    assert!(matches!(check(true), Ok(66)), "{:?}", check(true));
+    assert!(
+        matches!(check(false), Err(JournalError::ReadOnly { .. })),
+        "{:?}",
+        check(false)
+    );
+}
+
 #[test]
 fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let dir = tempfile::tempdir().unwrap();

@@ -59,7 +59,15 @@ impl Location {
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> JournalError {
-        JournalError::store(self.path(), error)
+        let path = self.path();
+        let cannot = error.sqlite_error_code() == Some(ErrorCode::CannotOpen);
+        // What cannot be opened then is a helper file that would have to be made.
+        match path.parent().map(|folder| access(folder, Access::WRITE_OK)) {
+            Some(Err(Errno::ROFS | Errno::ACCESS)) if cannot => JournalError::ReadOnly {
+                path: path.to_owned(),
+            },
+            _ => JournalError::store(path, error),
+        }
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection, JournalError> {
@@ -124,13 +132,10 @@ pub(super) fn for_reading(location: &Location) -> Result<(Connection, Tail), Jou
     std::fs::metadata(path).map_err(|error| JournalError::io(path, error))?;
     let _creating = CREATING.lock();
     let tail = tail(location)?;
-    let connection = match look_into(location, path) {
-        Err(error) => match unchanging(location) {
-            Some(uri) => look_into(location, &uri)?,
-            None => return Err(error),
-        },
-        Ok(connection) => connection,
-    };
+    let connection = look_into(location, path).or_else(|error| match unchanging(path) {
+        Some(uri) => look_into(location, &uri),
+        None => Err(error),
+    })?;
     Ok((connection, tail))
 }
 
@@ -160,10 +165,7 @@ fn look_into(location: &Location, path: &Path) -> Result<Connection, JournalErro
 
 /// The name of a file in a folder that cannot be written, where SQLite could not make its
 /// helper files and, without a write-ahead log, does not need them.
-fn unchanging(location: &Location) -> Option<PathBuf> {
-    let Location::File(path) = location else {
-        return None;
-    };
+fn unchanging(path: &Path) -> Option<PathBuf> {
     let fixed = access(path.parent()?, Access::WRITE_OK).is_err();
     let alone = std::fs::metadata(wal_of(path)).map_or(true, |wal| wal.len() == 0);
     let escaped = path
