@@ -212,6 +212,7 @@ fn a_torn_tail_is_dropped_and_reported() {
         let wal = torn.path().join("journal.db-wal");
         let file = std::fs::File::options().write(true).open(&wal).unwrap();
         file.set_len(length).unwrap();
+        let torn = Journal::open_read_only(&path).unwrap().verify().unwrap();
         let (journal, report) = Journal::open(&path).unwrap();
         let reader = journal.reader().unwrap();
         let kept = ends.iter().take_while(|end| **end <= length).count();
@@ -219,6 +220,11 @@ fn a_torn_tail_is_dropped_and_reported() {
         assert_eq!(all(&reader), whole[..expected], "cut at {length}");
         assert_eq!(reader.verify().unwrap().damage, None, "cut at {length}");
         let clean = length == 0 || ends.contains(&length);
+        assert_eq!(
+            (torn.torn == 0, torn.damage),
+            (clean, None),
+            "cut at {length}"
+        );
         assert_eq!(
             report.repaired.is_none(),
             clean,
@@ -271,6 +277,12 @@ fn a_damaged_log_is_reported_and_kept() {
     let mut bytes = std::fs::read(&wal).unwrap();
     bytes[usize::try_from(ends[2]).unwrap() + 100] ^= 1;
     std::fs::write(&wal, &bytes).unwrap();
+    let report = Journal::open_read_only(&path).unwrap().verify().unwrap();
+    let damage = report.damage.unwrap().to_string();
+    assert!(
+        damage.starts_with("event 16: it and all after it"),
+        "{damage}"
+    );
     let (journal, report) = Journal::open(&path).unwrap();
     let repaired = report.repaired.unwrap();
     let (_, copy) = repaired.split_once("a copy is in `").unwrap();
@@ -345,6 +357,10 @@ fn something_else_is_not_a_journal() {
         }
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
+    assert!(matches!(
+        Journal::open(dir.path()),
+        Err(JournalError::NotAJournal { .. })
+    ));
     let missing = dir.path().join("none.db");
     assert!(matches!(
         Journal::open_read_only(&missing),
@@ -385,6 +401,34 @@ fn a_read_only_journal_can_be_read() {
     let reader = Journal::open_read_only(&path).unwrap();
     assert_eq!(all(&reader).len(), 12);
     assert_eq!(reader.verify().unwrap().damage, None);
+}
+
+/// A crash left a log, and then the disk became read-only.
+#[test]
+fn a_read_only_log_is_read_or_said_to_be_unreadable() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_journal, path, _) = with_log(dir.path());
+    let fixed = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(fixed.path(), "size=4m") else {
+        eprintln!("skipped: a read-only disk can only be mounted by root");
+        return;
+    };
+    let check = |with_index: bool| {
+        disk.change("rw");
+        let path = copy(&path, fixed.path());
+        if with_index {
+            let name = "journal.db-shm";
+            std::fs::copy(dir.path().join(name), fixed.path().join(name)).unwrap();
+        }
+        disk.change("ro");
+        Journal::open_read_only(&path).map(|reader| all(&reader).len())
+    };
+    assert!(matches!(check(true), Ok(66)), "{:?}", check(true));
+    assert!(
+        matches!(check(false), Err(JournalError::ReadOnly { .. })),
+        "{:?}",
+        check(false)
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// The file or its folder cannot be written.
-    #[error("the journal `{}` cannot be written: the file or its folder is read-only", path.display())]
+    #[error("the journal `{}` needs a file and a folder that can be written, and one is read-only", path.display())]
     ReadOnly {
         /// Where.
         path: PathBuf,

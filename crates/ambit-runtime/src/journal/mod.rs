@@ -132,7 +132,7 @@ impl Journal {
 
     /// A reader of this journal. It sees what is written when it looks.
     pub fn reader(&self) -> Result<JournalReader, JournalError> {
-        JournalReader::open(&self.0.location)
+        JournalReader::beside_writer(&self.0.location)
     }
 }
 
@@ -140,7 +140,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         self.queue.close();
         if let Some(writer) = self.writer.take() {
-            // The writer cannot panic in a way that leaves receipts open; see `Entry`'s drop.
+            // However it ended, no receipt is left open; see `Promised`.
             let _ = writer.join();
         }
     }

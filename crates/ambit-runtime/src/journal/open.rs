@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use super::OpenReport;
 use super::error::JournalError;
@@ -37,6 +38,10 @@ pub(super) enum Location {
 
 impl Location {
     pub(super) fn file(path: &Path) -> Result<Self, JournalError> {
+        if path.is_dir() {
+            let path = path.to_owned();
+            return Err(JournalError::NotAJournal { path });
+        }
         // Absolute, so that no name is taken for a URI.
         std::path::absolute(path)
             .map(Location::File)
@@ -54,7 +59,15 @@ impl Location {
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> JournalError {
-        JournalError::store(self.path(), error)
+        let path = self.path();
+        let cannot = error.sqlite_error_code() == Some(ErrorCode::CannotOpen);
+        // What cannot be opened then is a helper file that would have to be made.
+        match path.parent().map(|folder| access(folder, Access::WRITE_OK)) {
+            Some(Err(Errno::ROFS | Errno::ACCESS)) if cannot => JournalError::ReadOnly {
+                path: path.to_owned(),
+            },
+            _ => JournalError::store(path, error),
+        }
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection, JournalError> {
@@ -86,7 +99,7 @@ pub(super) fn for_writing(location: &Location) -> Result<(Connection, OpenReport
     for it in [path, folder] {
         access(it, Access::WRITE_OK).map_err(|error| JournalError::io(path, error.into()))?;
     }
-    let repaired = inspect_tail(location)?;
+    let repaired = give_up(tail(location)?, path)?;
     let mut connection = location.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     if schema::look(&connection, location)? == Found::Nothing {
         schema::create(&mut connection, location)?;
@@ -114,24 +127,24 @@ pub(super) fn in_memory(location: &Location) -> Result<Connection, JournalError>
 
 /// Opens for reading. Works where nothing can be written, as long as the last writer closed the
 /// journal properly.
-pub(super) fn for_reading(location: &Location) -> Result<Connection, JournalError> {
-    if let Location::File(path) = location
-        && let Err(error) = std::fs::metadata(path)
-    {
-        return Err(JournalError::io(path, error));
-    }
+pub(super) fn for_reading(location: &Location) -> Result<(Connection, Tail), JournalError> {
+    let path = location.path();
+    std::fs::metadata(path).map_err(|error| JournalError::io(path, error))?;
     let _creating = CREATING.lock();
-    let connection = match open_looking(location, location.path()) {
-        Err(error) => match unchanging(location) {
-            Some(uri) => open_looking(location, &uri)?,
-            None => return Err(error),
-        },
-        Ok(connection) => connection,
-    };
-    Ok(connection)
+    let tail = tail(location)?;
+    let connection = look_into(location, path).or_else(|error| match unchanging(path) {
+        Some(uri) => look_into(location, &uri),
+        None => Err(error),
+    })?;
+    Ok((connection, tail))
 }
 
-fn open_looking(location: &Location, path: &Path) -> Result<Connection, JournalError> {
+/// Opens another connection for reading what this process writes.
+pub(super) fn beside_writer(location: &Location) -> Result<Connection, JournalError> {
+    look_into(location, location.path())
+}
+
+fn look_into(location: &Location, path: &Path) -> Result<Connection, JournalError> {
     let place = match location {
         Location::File(_) => Location::File(path.to_owned()),
         Location::Memory(_) => Location::Memory(path.to_owned()),
@@ -152,10 +165,7 @@ fn open_looking(location: &Location, path: &Path) -> Result<Connection, JournalE
 
 /// The name of a file in a folder that cannot be written, where SQLite could not make its
 /// helper files and, without a write-ahead log, does not need them.
-fn unchanging(location: &Location) -> Option<PathBuf> {
-    let Location::File(path) = location else {
-        return None;
-    };
+fn unchanging(path: &Path) -> Option<PathBuf> {
     let fixed = access(path.parent()?, Access::WRITE_OK).is_err();
     let alone = std::fs::metadata(wal_of(path)).map_or(true, |wal| wal.len() == 0);
     let escaped = path
@@ -206,7 +216,16 @@ fn enter_wal_mode(connection: &Connection) -> rusqlite::Result<()> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // Where a plain sync stops at the disk's own memory.
+    connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update_and_check(None, "wal_autocheckpoint", CHECKPOINT_PAGES, |_| Ok(()))?;
+    // Space a burst needed is given back.
+    connection.pragma_update_and_check(
+        None,
+        "journal_size_limit",
+        CHECKPOINT_PAGES * 4_096,
+        |_| Ok(()),
+    )?;
     connection.pragma_update(None, "cache_size", -8_192)?;
     connection.pragma_update(None, "cell_size_check", true)
 }
@@ -217,31 +236,39 @@ fn wal_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Says what the last writer left unfinished. Only asked while nobody else has the journal
-/// open: what looks unfinished then is not a write under way.
-fn inspect_tail(location: &Location) -> Result<Option<String>, JournalError> {
-    let wal = wal_of(location.path());
+/// How the log ends. Only asked while nobody else has the journal open: what looks unfinished
+/// then is not a write under way.
+fn tail(location: &Location) -> Result<Tail, JournalError> {
+    let path = location.path();
+    let wal = wal_of(path);
     if std::fs::metadata(&wal).map_or(true, |it| it.len() == 0) {
-        return Ok(None);
+        return Ok(Tail::Clean);
     }
-    let Some(_alone) = lock_out_others(location)? else {
-        return Ok(None);
+    let _alone = match access(path, Access::WRITE_OK) {
+        Ok(()) => match lock_out_others(location)? {
+            Some(alone) => Some(alone),
+            None => return Ok(Tail::Clean),
+        },
+        // Nobody can write here.
+        Err(Errno::ROFS) => None,
+        Err(_) => return Ok(Tail::Clean),
     };
-    let tail = wal::inspect(&wal).map_err(|error| JournalError::io(&wal, error))?;
-    match tail {
-        Tail::Clean => Ok(None),
-        Tail::Unfinished { bytes } => Ok(Some(format!(
+    wal::inspect(&wal).map_err(|error| JournalError::io(&wal, error))
+}
+
+/// Says what opening for writing drops, and keeps a copy of what may have been finished.
+fn give_up(tail: Tail, path: &Path) -> Result<Option<String>, JournalError> {
+    Ok(match tail {
+        Tail::Clean => None,
+        Tail::Unfinished { bytes } => Some(format!(
             "{bytes} bytes of an unfinished write at the end were dropped"
-        ))),
-        Tail::Unreadable { bytes } => {
-            let copy = keep_copy(&wal)?;
-            Ok(Some(format!(
-                "{bytes} bytes at the end are damaged and could not be kept; they may hold \
-                 finished writes, so a copy is in `{}`",
-                copy.display()
-            )))
-        }
-    }
+        )),
+        Tail::Unreadable { bytes } => Some(format!(
+            "{bytes} bytes at the end are damaged and could not be kept; they may hold finished \
+             writes, so a copy is in `{}`",
+            keep_copy(&wal_of(path))?.display()
+        )),
+    })
 }
 
 /// A connection that keeps all others out while it lives, unless one is there already.
@@ -253,7 +280,7 @@ fn lock_out_others(location: &Location) -> Result<Option<Connection>, JournalErr
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
     };
     match lock() {
-        Ok(()) => Ok(Some(connection)),
+        Ok(()) => schema::look(&connection, location).map(|_| Some(connection)),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
         Err(error) => Err(location.error(error)),
     }

@@ -1,6 +1,7 @@
 //! What waits to be written. Bounded by bytes: a caller faster than the disk is told so instead
 //! of filling the memory.
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use ambit_core::digest::Digest;
@@ -27,7 +28,7 @@ pub(super) struct Entry {
     pub(super) events: Vec<Prepared>,
     pub(super) objects: Vec<(Digest, String)>,
     pub(super) durability: Durability,
-    pub(super) receipt: Receipt,
+    pub(super) receipt: Promised,
 }
 
 /// One event of an append.
@@ -67,7 +68,7 @@ impl Entry {
             events,
             objects,
             durability,
-            receipt: receipt.clone(),
+            receipt: Promised(receipt.clone()),
         };
         Ok((entry, receipt))
     }
@@ -79,10 +80,21 @@ impl Entry {
     }
 }
 
-/// Whatever happens to the writer, nobody waits forever.
-impl Drop for Entry {
+/// A receipt in the queue's or the writer's hands. Whatever happens there, nobody waits forever.
+#[derive(Debug)]
+pub(super) struct Promised(Receipt);
+
+impl Deref for Promised {
+    type Target = Receipt;
+
+    fn deref(&self) -> &Receipt {
+        &self.0
+    }
+}
+
+impl Drop for Promised {
     fn drop(&mut self) {
-        self.receipt.resolve(Err(JournalError::Ended));
+        self.0.resolve(Err(JournalError::Ended));
     }
 }
 
@@ -91,7 +103,7 @@ impl Drop for Entry {
 pub(super) enum Work {
     Append(Entry),
     /// Resolved after everything before it.
-    Flush(Receipt),
+    Flush(Promised),
 }
 
 /// Between any number of callers and one writer.
@@ -134,11 +146,10 @@ impl Queue {
     /// A receipt that resolves when everything pushed before is written or has failed.
     pub(super) fn flush(&self) -> Receipt {
         let receipt = Receipt::pending();
+        let promised = Work::Flush(Promised(receipt.clone()));
         let mut waiting = self.waiting.lock();
-        if waiting.closed {
-            receipt.resolve(Err(JournalError::Ended));
-        } else {
-            self.enqueue(&mut waiting, Work::Flush(receipt.clone()), true);
+        if !waiting.closed {
+            self.enqueue(&mut waiting, promised, true);
         }
         receipt
     }
@@ -175,20 +186,16 @@ impl Queue {
         waiting.urgent = false;
     }
 
-    /// Nothing more comes in. Called by the last handle, and by a writer that ends early.
+    /// Nothing more comes in.
     pub(super) fn close(&self) {
         self.waiting.lock().closed = true;
         self.changed.notify_one();
     }
 
-    /// Gives up on what waits.
+    /// Nothing more comes in, and what waits is given up.
     pub(super) fn abandon(&self) {
-        self.close();
-        let work = std::mem::take(&mut self.waiting.lock().work);
-        for it in &work {
-            if let Work::Flush(receipt) = it {
-                receipt.resolve(Err(JournalError::Ended));
-            }
-        }
+        let mut waiting = self.waiting.lock();
+        waiting.closed = true;
+        waiting.work.clear();
     }
 }

@@ -17,12 +17,15 @@ use super::event::{Event, microseconds};
 use super::open::{self, Location};
 use super::session::SessionId;
 use super::verify::{self, Damage, VerifyReport};
+use super::wal::Tail;
 
 /// Reads a journal, while others write or not.
 #[derive(Debug)]
 pub struct JournalReader {
     connection: Connection,
     path: PathBuf,
+    /// How the log ended when this was opened.
+    tail: Tail,
 }
 
 /// One line about a session.
@@ -60,9 +63,19 @@ const COLUMNS: &str = "SELECT e.seq, s.id, e.at, e.cause, e.correlation, e.body,
 
 impl JournalReader {
     pub(super) fn open(location: &Location) -> Result<Self, JournalError> {
+        let (connection, tail) = open::for_reading(location)?;
         Ok(JournalReader {
-            connection: open::for_reading(location)?,
+            connection,
             path: location.path().to_owned(),
+            tail,
+        })
+    }
+
+    pub(super) fn beside_writer(location: &Location) -> Result<Self, JournalError> {
+        Ok(JournalReader {
+            connection: open::beside_writer(location)?,
+            path: location.path().to_owned(),
+            tail: Tail::Clean,
         })
     }
 
@@ -176,7 +189,7 @@ impl JournalReader {
 
     /// Checks every event, chain and head against each other, as of now.
     pub fn verify(&self) -> Result<VerifyReport, JournalError> {
-        verify::verify(&self.connection).map_err(|error| self.error(error))
+        verify::verify(&self.connection, self.tail).map_err(|error| self.error(error))
     }
 
     fn event(&self, seq: u64, session: &SessionId) -> Result<Event, JournalError> {

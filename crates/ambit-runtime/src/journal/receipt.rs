@@ -61,6 +61,10 @@ impl Receipt {
         let _ = self.0.outcome.set(outcome);
     }
 
+    pub(super) fn is_resolved(&self) -> bool {
+        self.0.outcome.initialized()
+    }
+
     /// The transaction that gave it numbers for `count` events is committed.
     pub(super) fn resolve_assigned(&self, count: usize) {
         if let Some(last) = self.last_assigned() {

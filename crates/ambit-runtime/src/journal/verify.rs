@@ -12,6 +12,7 @@ use super::append::digest;
 use super::chain::Link;
 use super::reader::number;
 use super::session::SessionId;
+use super::wal::Tail;
 
 /// What verifying found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,6 +24,9 @@ pub struct VerifyReport {
     /// The first damage, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<Damage>,
+    /// Bytes at the end of a write that never finished. Not damage: nobody was told that it
+    /// had, and the next writer drops them.
+    pub torn: u64,
     /// Calls that began and have no end on record. Not damage: they may be running, or their
     /// process was ended.
     pub unfinished: Vec<Unfinished>,
@@ -81,7 +85,7 @@ pub struct Unfinished {
 
 /// Checks everything, in one snapshot. Errors that say the file is damaged are a finding, not
 /// an error.
-pub(super) fn verify(connection: &Connection) -> rusqlite::Result<VerifyReport> {
+pub(super) fn verify(connection: &Connection, tail: Tail) -> rusqlite::Result<VerifyReport> {
     let snapshot = connection.unchecked_transaction()?;
     let mut walk = Walk::default();
     let outcome = walk
@@ -95,7 +99,7 @@ pub(super) fn verify(connection: &Connection) -> rusqlite::Result<VerifyReport> 
             found => Ok(found),
         });
     let damage = match outcome {
-        Ok(found) => found,
+        Ok(found) => found.or_else(|| walk.lost_in(tail)),
         Err(error) if says_damage(&error) => Some(Damage {
             seq: Some(walk.last + 1).filter(|_| !walk.complete),
             session: None,
@@ -107,6 +111,10 @@ pub(super) fn verify(connection: &Connection) -> rusqlite::Result<VerifyReport> 
         events: walk.last,
         sessions: walk.chains.len() as u64,
         damage,
+        torn: match tail {
+            Tail::Unfinished { bytes } => bytes,
+            Tail::Clean | Tail::Unreadable { .. } => 0,
+        },
         unfinished: walk.unfinished(),
     })
 }
@@ -286,6 +294,18 @@ impl Walk {
             });
         }
         Ok(first)
+    }
+
+    /// What the log held after the last event, if that may have been finished.
+    fn lost_in(&self, tail: Tail) -> Option<Damage> {
+        let Tail::Unreadable { bytes } = tail else {
+            return None;
+        };
+        Some(Damage {
+            seq: Some(self.last + 1),
+            session: None,
+            what: format!("it and all after it are in {bytes} damaged bytes at the end"),
+        })
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {

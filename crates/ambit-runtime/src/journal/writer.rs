@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior, ffi};
 
 use super::Durability;
 use super::append::Chains;
@@ -135,16 +135,14 @@ impl Writer {
     ) -> rusqlite::Result<()> {
         self.set_level(durability)?;
         if self.suspect {
-            // Begins the log anew, so that no later commit depends on what failed to be synced.
-            self.connection
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-            self.suspect = false;
+            self.begin_log_anew()?;
         }
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.chains.refresh(&transaction)?;
-        for entry in appends {
+        // One that failed in an earlier attempt has been reported already.
+        for entry in appends.filter(|it| !it.receipt.is_resolved()) {
             if let Err(error) = self.chains.find_causes(entry) {
                 entry.receipt.resolve(Err(error.clone()));
                 self.lost.get_or_insert(error);
@@ -154,6 +152,20 @@ impl Writer {
         }
         self.chains.save(&transaction)?;
         transaction.commit()
+    }
+
+    /// Moves the log into the database and syncs that, so that no later commit depends on what
+    /// failed to be synced.
+    fn begin_log_anew(&mut self) -> rusqlite::Result<()> {
+        let busy: i64 =
+            self.connection
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy != 0 {
+            let busy = ffi::Error::new(ffi::SQLITE_BUSY);
+            return Err(rusqlite::Error::SqliteFailure(busy, None));
+        }
+        self.suspect = false;
+        Ok(())
     }
 
     /// Takes effect with the next transaction, and cannot be said inside one.
