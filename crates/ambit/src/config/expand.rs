@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use serde_json::Value;
 
 use super::jsonc::{Document, Spot, child, is_sensitive};
-use super::problem::Problem;
+use super::problem::{MAX_PROBLEMS, Problem};
 use crate::secrets::{SecretValue, is_name};
 
 /// Where values come from.
@@ -73,6 +73,7 @@ impl Expansion<'_> {
         for piece in pieces(text) {
             match self.fill(piece, pointer) {
                 Ok(filled) => out.push_str(&filled),
+                Err(_) if self.problems.len() >= MAX_PROBLEMS => {}
                 Err(problem) => {
                     let place = self.document.place(pointer, Spot::Value);
                     self.problems.push(problem.at(place));

@@ -72,7 +72,7 @@ impl Loaded {
 /// A project's file, as found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// Its canonical path.
+    /// Where it stands: in its directory's canonical path.
     pub path: PathBuf,
     /// The digest of its bytes.
     pub digest: Digest,
@@ -90,10 +90,15 @@ impl ProjectFile {
 /// The nearest config file in this directory or above it that is not the user's own.
 pub fn find_project(directory: &Path, user_file: &Path) -> Option<PathBuf> {
     let own = user_file.canonicalize().ok();
-    directory
-        .ancestors()
-        .filter_map(|it| it.join(CONFIG_NAME).canonicalize().ok())
-        .find(|path| own.as_ref() != Some(path))
+    directory.ancestors().find_map(|directory| {
+        let target = directory.join(CONFIG_NAME).canonicalize().ok()?;
+        if own.as_ref() == Some(&target) {
+            return None;
+        }
+        // A link keeps its own place. Were it known by its target, linking to an accepted file
+        // would be enough to have it obeyed here.
+        Some(directory.canonicalize().ok()?.join(CONFIG_NAME))
+    })
 }
 
 /// Reads both files.

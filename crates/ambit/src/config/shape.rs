@@ -9,11 +9,8 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::jsonc::{Document, Spot, child};
-use super::problem::Problem;
+use super::problem::{MAX_PROBLEMS, Problem};
 use super::schema;
-
-/// More than this and the file is not a config with mistakes but something else.
-const MAX_PROBLEMS: usize = 100;
 
 static VALIDATOR: LazyLock<Result<Validator, String>> = LazyLock::new(|| {
     jsonschema::options()
@@ -60,6 +57,7 @@ fn misspelt(error: &ValidationError<'_>) -> Vec<String> {
     let known = known_keys(error);
     let meant = unexpected
         .iter()
+        .take(MAX_PROBLEMS)
         .flat_map(|key| suggest(key, known.iter().copied()));
     meant
         .map(|key| child(error.instance_path().as_str(), &key))
@@ -75,7 +73,7 @@ fn describe(error: &ValidationError<'_>, document: &Document, problems: &mut Vec
     match error.kind() {
         Kind::AdditionalProperties { unexpected } => {
             let known = known_keys(error);
-            for key in unexpected {
+            for key in unexpected.iter().take(MAX_PROBLEMS) {
                 let hint = did_you_mean(&suggest(key, known.iter().copied())).or_else(|| {
                     (!known.is_empty()).then(|| format!("known here: {}", list(&known)))
                 });
@@ -176,6 +174,7 @@ fn alternatives(
             None => {
                 branch
                     .iter()
+                    .take(MAX_PROBLEMS)
                     .for_each(|it| describe(it, document, problems));
                 return;
             }

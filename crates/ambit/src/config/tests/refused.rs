@@ -225,6 +225,22 @@ fn text_that_is_no_config_is_refused() {
 }
 
 #[test]
+fn a_file_full_of_problems_is_refused_with_some() {
+    let keys: String = (0..20_000).map(|n| format!("\"k{n}\": 1,")).collect();
+    let same = "\"k\": 1,".repeat(20_000);
+    let words = "\"nope\", \"${x\",".repeat(20_000);
+    for text in [
+        format!("{{{keys}}}"),
+        format!("{{{same}}}"),
+        format!("{{\"permissions\": {{\"allow\": [{words}]}}}}"),
+        format!("{{\"agents\": {{\"a\": {{\"capabilities\": [{words}]}}}}}}"),
+    ] {
+        let problems = World::new().project(text).load().unwrap_err();
+        assert!((1..=400).contains(&problems.len()), "{}", problems.len());
+    }
+}
+
+#[test]
 fn problems_show_the_place() {
     let world = World::new()
         .user("{\n  \"mode\": \"yolo\",\n}\n")
