@@ -224,9 +224,11 @@ impl Reading<'_> {
         if !found.iter().any(|it| it.severity == Severity::Error) {
             file = serde_json::from_value(value).ok();
             if file.is_none() {
-                // The checks before are meant to leave nothing for this one to find. Its own
-                // message could quote what was filled in, so it is not passed on.
-                let problem = Problem::error("invalid", "the file does not fit its schema");
+                // The little that fits the schema and not the types, `1e3` for a count. What
+                // was filled in must not be quoted, so the reason comes from what stands there.
+                let written = serde_json::from_value::<ConfigFile>(document.value.clone());
+                let reason = written.err().map(|it| it.to_string()).unwrap_or_default();
+                let problem = Problem::error("invalid", format!("this does not fit: {reason}"));
                 found.push(problem.at(document.place("", Spot::Value)));
             }
         }

@@ -116,6 +116,19 @@ fn wrong_shapes_are_refused_with_what_is_expected() {
 }
 
 #[test]
+fn counts_are_whole_numbers_of_a_size() {
+    for number in ["1.0", "1e3", "1e30", "99999999999999999999"] {
+        let text = format!(r#"{{"limits": {{"resultBytes": {number}}}}}"#);
+        let problems = World::new().project(text).load().unwrap_err();
+        assert_eq!(
+            (problems.len(), problems[0].code),
+            (1, "invalid"),
+            "{number}"
+        );
+    }
+}
+
+#[test]
 fn servers_are_checked_and_pasted_keys_are_not_fatal() {
     refused(
         r#"{"mcpServers": {"a": {}, "b": {"command": "x", "url": "y"}, "c d": {"url": "y"}}}"#,
