@@ -285,6 +285,9 @@ impl Taint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionInput {
+    /// Who asks.
+    #[serde(default)]
+    pub agent: String,
     /// How freely the agent may act.
     pub mode: Mode,
     /// The rules that hold.
@@ -299,9 +302,10 @@ pub struct PermissionInput {
 }
 
 impl PermissionInput {
-    /// What an approval is bound to besides the call: another policy is another question.
+    /// What an approval is bound to besides the call: another agent or another policy is another
+    /// question.
     pub fn version(&self) -> Digest {
-        Digest::of(&(self.mode, &self.rules)).unwrap_or(Digest::ZERO)
+        Digest::of(&(&self.agent, self.mode, &self.rules)).unwrap_or(Digest::ZERO)
     }
 }
 

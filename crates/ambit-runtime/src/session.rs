@@ -202,6 +202,7 @@ impl Session {
     pub(crate) fn permission(&self) -> PermissionInput {
         let state = self.state.lock();
         PermissionInput {
+            agent: self.agent.clone(),
             mode: self.mode,
             rules: self.rules.clone(),
             standing: state.standing.clone(),

@@ -6,10 +6,10 @@
 
 use std::ffi::OsString;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::jsonc::{Document, Spot, child, is_sensitive};
-use super::problem::Problem;
+use super::problem::{MAX_PROBLEMS, Problem};
 use crate::secrets::{SecretValue, is_name};
 
 /// Where values come from.
@@ -60,6 +60,8 @@ impl Expansion<'_> {
                 .enumerate()
                 .map(|(n, item)| self.value(item, &child(pointer, &n.to_string())))
                 .collect(),
+            // Switched off, often for want of the very variable it names.
+            Value::Object(map) if is_disabled_server(pointer, map) => value.clone(),
             Value::Object(map) => map
                 .iter()
                 .map(|(key, item)| (key.clone(), self.value(item, &child(pointer, key))))
@@ -73,6 +75,7 @@ impl Expansion<'_> {
         for piece in pieces(text) {
             match self.fill(piece, pointer) {
                 Ok(filled) => out.push_str(&filled),
+                Err(_) if self.problems.len() >= MAX_PROBLEMS => {}
                 Err(problem) => {
                     let place = self.document.place(pointer, Spot::Value);
                     self.problems.push(problem.at(place));
@@ -125,6 +128,12 @@ impl Expansion<'_> {
             .hint("write `${VAR}`, `${secret:NAME}`, or `$${` for a plain `${`")),
         }
     }
+}
+
+fn is_disabled_server(pointer: &str, server: &Map<String, Value>) -> bool {
+    let steps: Vec<&str> = pointer.split('/').skip(1).collect();
+    matches!(steps.as_slice(), ["mcpServers", _])
+        && server.get("disabled") == Some(&Value::Bool(true))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,6 +248,12 @@ mod tests {
         .unwrap();
         assert_eq!(value["mcpServers"]["a"]["env"]["H"], "x-h.example");
         assert_eq!(sensitive, ["s3cr3t", "h.example"]);
+    }
+
+    #[test]
+    fn a_server_that_is_switched_off_needs_nothing() {
+        let server = |disabled: bool| json!({"mcpServers": {"a": {"env": {"T": "${NOPE}"}, "disabled": disabled}}});
+        assert!(run(server(true)).is_ok() && run(server(false)).is_err());
     }
 
     #[test]

@@ -33,9 +33,9 @@ pub struct ConfigFile {
     /// `default`.
     #[serde(default)]
     pub agents: BTreeMap<String, Agent>,
-    /// How calls that change something are treated. Default: `ask`.
+    /// How calls that change something are treated.
     #[serde(default)]
-    #[schemars(schema_with = "mode_schema")]
+    #[schemars(schema_with = "mode_schema", extend("default" = defaults::MODE.as_str()))]
     pub mode: Option<Mode>,
     /// Rules for every agent.
     #[serde(default)]
@@ -46,9 +46,9 @@ pub struct ConfigFile {
     /// How much and how long.
     #[serde(default)]
     pub limits: LimitsFile,
-    /// What to do about a capability or tool nobody offers. Default: `error`.
+    /// What to do about a capability or tool nobody offers.
     #[serde(default)]
-    #[schemars(schema_with = "unknown_capabilities_schema")]
+    #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]
     pub unknown_capabilities: Option<UnknownCapabilities>,
 }
 
@@ -225,21 +225,21 @@ impl Hook {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LimitsFile {
-    /// Most bytes of one result handed to a model; the rest can be paged. Default: 100000.
+    /// Most bytes of one result handed to a model; the rest can be paged.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = defaults::RESULT_BYTES))]
     pub result_bytes: Option<u64>,
-    /// Most bytes of one call's arguments. Default: 10485760.
+    /// Most bytes of one call's arguments.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("default" = defaults::INPUT_BYTES))]
     pub input_bytes: Option<u64>,
-    /// Seconds a call may run. Default: 120.
+    /// Seconds a call may run.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 86400))]
+    #[schemars(range(min = 1, max = 86400), extend("default" = defaults::CALL_SECONDS))]
     pub call_seconds: Option<u64>,
-    /// Seconds a person has to answer before the answer is no. Default: 300.
+    /// Seconds a person has to answer before the answer is no.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 86400))]
+    #[schemars(range(min = 1, max = 86400), extend("default" = defaults::APPROVAL_SECONDS))]
     pub approval_seconds: Option<u64>,
 }
 

@@ -10,10 +10,13 @@ use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value};
 
-use super::problem::{Place, Problem, Source};
+use super::problem::{MAX_PROBLEMS, Place, Problem, Source};
 
 /// Deepest nesting accepted.
 const MAX_DEPTH: usize = 128;
+/// Most entries whose place is remembered: far more than any config has, and a bound on what a
+/// file of the largest size costs.
+const MAX_PLACES: usize = 200_000;
 /// Largest file accepted.
 pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -179,16 +182,13 @@ impl Walk<'_> {
         let range = node.range();
         let value = range.start..range.end;
         if depth > MAX_DEPTH {
-            self.problems.push(too_deep(self.source.place(value)));
+            self.report(|source| too_deep(source.place(value)));
             return Value::Null;
         }
-        self.spans.insert(
-            pointer.clone(),
-            Spans {
-                key,
-                value: value.clone(),
-            },
-        );
+        if self.spans.len() < MAX_PLACES {
+            let value = value.clone();
+            self.spans.insert(pointer.clone(), Spans { key, value });
+        }
         match node {
             ast::Value::NullKeyword(_) => Value::Null,
             ast::Value::BooleanLit(it) => Value::Bool(it.value),
@@ -197,9 +197,7 @@ impl Walk<'_> {
                 Ok(number) => Value::Number(number),
                 Err(_) => {
                     let message = format!("`{}` is not a number JSON can hold", it.value);
-                    let place = self.source.place(value);
-                    self.problems
-                        .push(Problem::error("syntax", message).at(place));
+                    self.report(|source| Problem::error("syntax", message).at(source.place(value)));
                     Value::Null
                 }
             },
@@ -234,14 +232,14 @@ impl Walk<'_> {
             if map.contains_key(name) {
                 let first = self.spans.get(&child(pointer, name));
                 let first = first.and_then(|it| it.key.clone()).unwrap_or_default();
-                let line = self.source.place(first).line;
-                let problem =
+                self.report(|source| {
+                    let line = source.place(first).line;
                     Problem::error("duplicate_key", format!("`{name}` stands here twice"))
-                        .at(self.source.place(key))
+                        .at(source.place(key))
                         .hint(format!(
                             "it already stands in line {line}; keep one of them"
-                        ));
-                self.problems.push(problem);
+                        ))
+                });
                 continue;
             }
             let value = self.inside(pointer, name, &property.value, Some(key), depth);
@@ -250,14 +248,23 @@ impl Walk<'_> {
         map
     }
 
+    /// Adds a problem, unless there are enough. Places are counted from the start of the file,
+    /// so they are found only for what is kept.
+    fn report(&mut self, problem: impl FnOnce(&Source) -> Problem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem(self.source));
+        }
+    }
+
     /// An entry of a list of words can also be found by its word: `["files"]` is short for
     /// `{"files": {}}`, and whoever resolves it speaks of `/files`.
     fn word(&mut self, pointer: &str, word: &ast::StringLit<'_>) {
-        let value = word.range.start..word.range.end;
-        let spans = Spans { key: None, value };
-        self.spans
-            .entry(child(pointer, &word.value))
-            .or_insert(spans);
+        if self.spans.len() < MAX_PLACES {
+            let value = word.range.start..word.range.end;
+            let spans = Spans { key: None, value };
+            let pointer = child(pointer, &word.value);
+            self.spans.entry(pointer).or_insert(spans);
+        }
     }
 
     fn inside(

@@ -72,7 +72,7 @@ impl Loaded {
 /// A project's file, as found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFile {
-    /// Its canonical path.
+    /// Where it stands: in its directory's canonical path.
     pub path: PathBuf,
     /// The digest of its bytes.
     pub digest: Digest,
@@ -90,10 +90,15 @@ impl ProjectFile {
 /// The nearest config file in this directory or above it that is not the user's own.
 pub fn find_project(directory: &Path, user_file: &Path) -> Option<PathBuf> {
     let own = user_file.canonicalize().ok();
-    directory
-        .ancestors()
-        .filter_map(|it| it.join(CONFIG_NAME).canonicalize().ok())
-        .find(|path| own.as_ref() != Some(path))
+    directory.ancestors().find_map(|directory| {
+        let target = directory.join(CONFIG_NAME).canonicalize().ok()?;
+        if own.as_ref() == Some(&target) {
+            return None;
+        }
+        // A link keeps its own place. Were it known by its target, linking to an accepted file
+        // would be enough to have it obeyed here.
+        Some(directory.canonicalize().ok()?.join(CONFIG_NAME))
+    })
 }
 
 /// Reads both files.
@@ -219,9 +224,11 @@ impl Reading<'_> {
         if !found.iter().any(|it| it.severity == Severity::Error) {
             file = serde_json::from_value(value).ok();
             if file.is_none() {
-                // The checks before are meant to leave nothing for this one to find. Its own
-                // message could quote what was filled in, so it is not passed on.
-                let problem = Problem::error("invalid", "the file does not fit its schema");
+                // The little that fits the schema and not the types, `1e3` for a count. What
+                // was filled in must not be quoted, so the reason comes from what stands there.
+                let written = serde_json::from_value::<ConfigFile>(document.value.clone());
+                let reason = written.err().map(|it| it.to_string()).unwrap_or_default();
+                let problem = Problem::error("invalid", format!("this does not fit: {reason}"));
                 found.push(problem.at(document.place("", Spot::Value)));
             }
         }

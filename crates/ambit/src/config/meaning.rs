@@ -1,7 +1,7 @@
 //! What a schema cannot say: names that become parts of ids, servers with one address, rules
 //! about something. Looks at the raw value, so it finds its problems beside the schema's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ambit_core::effects::Effect;
 use ambit_core::id::{is_owner, skeleton};
@@ -9,7 +9,7 @@ use ambit_core::suggest::{did_you_mean, suggest};
 use serde_json::{Map, Value};
 
 use super::jsonc::{Document, Spot, child};
-use super::problem::Problem;
+use super::problem::{MAX_PROBLEMS, Problem};
 use super::schema;
 use ambit_core::permission::Subject;
 
@@ -54,8 +54,10 @@ struct Meaning<'a> {
 
 impl Meaning<'_> {
     fn add(&mut self, problem: Problem, pointer: &str, spot: Spot) {
-        self.problems
-            .push(problem.at(self.document.place(pointer, spot)));
+        if self.problems.len() < MAX_PROBLEMS {
+            let place = self.document.place(pointer, spot);
+            self.problems.push(problem.at(place));
+        }
     }
 
     /// Names become parts of ids, commands and addresses.
@@ -143,10 +145,10 @@ impl Meaning<'_> {
     }
 
     fn repeated_keys(&mut self, pointer: &str, agent: &Value) {
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         let keys = items(agent, "/capabilities").enumerate();
         for (n, key) in keys.filter_map(|(n, key)| Some((n, key.as_str()?))) {
-            if seen.contains(&key) {
+            if !seen.insert(key) {
                 let message = format!("capability `{key}` is listed twice");
                 let at = child(pointer, &n.to_string());
                 self.add(
@@ -155,25 +157,23 @@ impl Meaning<'_> {
                     Spot::Value,
                 );
             }
-            seen.push(key);
         }
     }
 
     fn hooks(&mut self) {
         let document = self.document;
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for (n, hook) in items(&document.value, "/hooks").enumerate() {
             let at = child("/hooks", &n.to_string());
             self.subjects(&child(&at, "only"));
             let Some(name) = hook.get("name").and_then(Value::as_str) else {
                 continue;
             };
-            if seen.contains(&name) {
+            if !seen.insert(name) {
                 let problem =
                     Problem::error("hook_repeated", format!("there are two hooks `{name}`"));
                 self.add(problem, &child(&at, "name"), Spot::Value);
             }
-            seen.push(name);
         }
     }
 }

@@ -12,6 +12,9 @@ use miette::{
 };
 use serde_json::{Value, json};
 
+/// More than this about one file, and it is not a config with mistakes but something else.
+pub(super) const MAX_PROBLEMS: usize = 100;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -36,7 +39,7 @@ impl Source {
         let text = text.into();
         Source {
             path: path.into(),
-            shown: Arc::clone(&text),
+            shown: harmless(&text).into(),
             text,
         }
     }
@@ -44,14 +47,15 @@ impl Source {
     /// With these ranges blotted out wherever the text is shown.
     #[must_use]
     pub(super) fn blotting(self, ranges: impl IntoIterator<Item = Range<usize>>) -> Source {
-        let mut shown = self.text.to_string();
+        let mut shown = self.shown.as_bytes().to_vec();
         for range in ranges {
             // As many bytes as before, so that every place stays where it is.
-            let blot = "*".repeat(range.len());
-            if shown.is_char_boundary(range.start) && shown.is_char_boundary(range.end) {
-                shown.replace_range(range, &blot);
+            if let Some(bytes) = shown.get_mut(range) {
+                bytes.fill(b'*');
             }
         }
+        // Not UTF-8 only if a range cut a character in two; then nothing is shown.
+        let shown = String::from_utf8(shown).unwrap_or_default();
         Source {
             shown: shown.into(),
             ..self
@@ -132,7 +136,7 @@ impl SourceCode for Place {
         let before = self.shown.get(..found.span().offset()).unwrap_or("");
         let line = before.rsplit('\n').next().unwrap_or("");
         Ok(Box::new(MietteSpanContents::new_named(
-            self.file.to_string_lossy().into_owned(),
+            harmless(&self.file.to_string_lossy()),
             found.data(),
             *found.span(),
             found.line(),
@@ -176,7 +180,7 @@ impl Problem {
         Problem {
             severity: Severity::Error,
             code,
-            message: message.into(),
+            message: presentable(&message.into()),
             at: None,
             hint: None,
         }
@@ -203,7 +207,7 @@ impl Problem {
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Problem {
         Problem {
-            hint: Some(hint.into()),
+            hint: Some(presentable(&hint.into())),
             ..self
         }
     }
@@ -229,6 +233,37 @@ impl Problem {
             Ok(()) => out,
             Err(fmt::Error) => self.message.clone(),
         }
+    }
+}
+
+/// A text of the same length that does nothing to a terminal: somebody else wrote the file.
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => out.push(' '),
+            c if c.is_control() || is_bidirectional(c) => {
+                out.extend(std::iter::repeat_n('?', c.len_utf8()));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Characters that make text read in another order than it stands.
+fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// What a message quotes, on one line and of a length to be read.
+fn presentable(text: &str) -> String {
+    const MOST: usize = 600;
+    let text = harmless(text).replace(['\n', '\t'], " ");
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),
+        None => text,
     }
 }
 
@@ -294,6 +329,20 @@ mod tests {
             problem.to_json()["at"].to_string(),
             r#"{"column":2,"file":"f","line":1}"#
         );
+    }
+
+    #[test]
+    fn nothing_in_a_file_reaches_the_terminal_as_a_command() {
+        let text = "{\"\u{1b}[31m\u{9b}2J\u{202e}\r\": 1}";
+        let key = "\u{1b}]0;x\u{7}\n".repeat(1000);
+        let problem = Problem::error("c", format!("unknown key `{key}`"))
+            .at(Source::new("\u{1b}f", text).place(1..2));
+        let shown = problem.render(GraphicalTheme::none());
+        assert!(
+            !shown.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\r', '\u{7}']),
+            "{shown:?}"
+        );
+        assert!(shown.len() < 1500);
     }
 
     #[test]

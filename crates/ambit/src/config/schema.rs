@@ -11,7 +11,7 @@ use super::file::ConfigFile;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     SchemaSettings::draft2020_12()
-        .with_transform(RecursiveTransform(without_null))
+        .with_transform(RecursiveTransform(tidy))
         .into_generator()
         .into_root_schema_for::<ConfigFile>()
         .to_value()
@@ -27,7 +27,11 @@ pub(super) fn borrowed() -> &'static Value {
 }
 
 /// What is not set is left out, never `null`: the schema of an optional field is the field's.
-fn without_null(schema: &mut Schema) {
+/// And a description is a text, not the lines its comment was wrapped to.
+fn tidy(schema: &mut Schema) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
     let null = Value::from("null");
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|it| *it != null);

@@ -9,11 +9,8 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::jsonc::{Document, Spot, child};
-use super::problem::Problem;
+use super::problem::{MAX_PROBLEMS, Problem};
 use super::schema;
-
-/// More than this and the file is not a config with mistakes but something else.
-const MAX_PROBLEMS: usize = 100;
 
 static VALIDATOR: LazyLock<Result<Validator, String>> = LazyLock::new(|| {
     jsonschema::options()
@@ -60,6 +57,7 @@ fn misspelt(error: &ValidationError<'_>) -> Vec<String> {
     let known = known_keys(error);
     let meant = unexpected
         .iter()
+        .take(MAX_PROBLEMS)
         .flat_map(|key| suggest(key, known.iter().copied()));
     meant
         .map(|key| child(error.instance_path().as_str(), &key))
@@ -67,81 +65,60 @@ fn misspelt(error: &ValidationError<'_>) -> Vec<String> {
 }
 
 fn describe(error: &ValidationError<'_>, document: &Document, problems: &mut Vec<Problem>) {
-    let pointer = error.instance_path().as_str();
-    let mut add = |spot, code, message: String, hint: Option<String>| {
-        let problem = Problem::error(code, message).at(document.place(pointer, spot));
-        problems.push(Problem { hint, ..problem });
-    };
-    match error.kind() {
+    let (code, message, hint) = match error.kind() {
         Kind::AdditionalProperties { unexpected } => {
-            let known = known_keys(error);
-            for key in unexpected {
-                let hint = did_you_mean(&suggest(key, known.iter().copied())).or_else(|| {
-                    (!known.is_empty()).then(|| format!("known here: {}", list(&known)))
-                });
-                let place = document.place(&child(pointer, key), Spot::Key);
-                let problem = Problem::error("unknown_key", format!("unknown key `{key}`"));
-                problems.push(Problem {
-                    hint,
-                    ..problem.at(place)
-                });
-            }
+            return unknown_keys(error, unexpected, document, problems);
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            return alternatives(error, context, document, problems);
+        }
+        Kind::Enum { .. } | Kind::Constant { .. } => {
+            let (message, hint) = not_an_option(error.instance(), &options(error));
+            ("not_an_option", message, hint)
         }
         Kind::Type { kind } => {
             let expected: Vec<&str> = match kind {
                 TypeKind::Single(it) => vec![it.as_str()],
                 TypeKind::Multiple(set) => set.iter().map(|it| it.as_str()).collect(),
             };
-            add(
-                Spot::Value,
-                "wrong_type",
-                wrong_type(&expected, error.instance()),
-                None,
-            );
-        }
-        Kind::Enum { .. } | Kind::Constant { .. } => {
-            let options = options(error);
-            let (message, hint) = not_an_option(error.instance(), &options);
-            add(Spot::Value, "not_an_option", message, hint);
-        }
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            alternatives(error, context, document, problems);
+            ("wrong_type", wrong_type(&expected, error.instance()), None)
         }
         Kind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
-            add(
-                Spot::Key,
-                "missing_key",
-                format!("`{property}` is missing"),
-                None,
-            );
+            ("missing_key", format!("`{property}` is missing"), None)
         }
-        Kind::Minimum { limit } => {
-            add(
-                Spot::Value,
-                "out_of_range",
-                format!("must be at least {limit}"),
-                None,
-            );
-        }
-        Kind::Maximum { limit } => {
-            add(
-                Spot::Value,
-                "out_of_range",
-                format!("must be at most {limit}"),
-                None,
-            );
-        }
+        Kind::Minimum { limit } => ("out_of_range", format!("must be at least {limit}"), None),
+        Kind::Maximum { limit } => ("out_of_range", format!("must be at most {limit}"), None),
         Kind::MinItems { .. } | Kind::MinLength { .. } => {
-            add(
-                Spot::Value,
-                "out_of_range",
-                "must not be empty".to_owned(),
-                None,
-            );
+            ("out_of_range", "must not be empty".to_owned(), None)
         }
         // The schema uses nothing else; should it one day, the value itself is not quoted.
-        _ => add(Spot::Value, "invalid", error.masked().to_string(), None),
+        _ => ("invalid", error.masked().to_string(), None),
+    };
+    // What is missing has no place of its own: its owner's name is the best there is.
+    let spot = match error.kind() {
+        Kind::Required { .. } => Spot::Key,
+        _ => Spot::Value,
+    };
+    let place = document.place(error.instance_path().as_str(), spot);
+    let problem = Problem::error(code, message).at(place);
+    problems.push(Problem { hint, ..problem });
+}
+
+fn unknown_keys(
+    error: &ValidationError<'_>,
+    unexpected: &[String],
+    document: &Document,
+    problems: &mut Vec<Problem>,
+) {
+    let known = known_keys(error);
+    for key in unexpected.iter().take(MAX_PROBLEMS) {
+        let hint = did_you_mean(&suggest(key, known.iter().copied()))
+            .or_else(|| (!known.is_empty()).then(|| format!("known here: {}", list(&known))));
+        let pointer = child(error.instance_path().as_str(), key);
+        let problem = Problem::error("unknown_key", format!("unknown key `{key}`"))
+            .at(document.place(&pointer, Spot::Key));
+        problems.push(Problem { hint, ..problem });
     }
 }
 
@@ -176,6 +153,7 @@ fn alternatives(
             None => {
                 branch
                     .iter()
+                    .take(MAX_PROBLEMS)
                     .for_each(|it| describe(it, document, problems));
                 return;
             }

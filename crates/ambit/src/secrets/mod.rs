@@ -1,10 +1,13 @@
 //! Secrets at rest: encrypted with `age`, in the user's data directory.
 //!
 //! `secrets.age` is a JSON map encrypted to the key in `secrets.key`, which only its owner may
-//! read. The two are never guessed back into place: a store without its key is an error, not
-//! an empty store, and whatever cannot be read is left as it is.
+//! read, or in the system's keyring (feature `os-keyring`). The two are never guessed back into
+//! place: a store without its key is an error, not an empty store, and whatever cannot be read
+//! is left as it is.
 
 mod key;
+#[cfg(feature = "os-keyring")]
+mod keyring;
 mod store;
 #[cfg(test)]
 mod tests;

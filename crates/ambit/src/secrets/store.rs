@@ -11,7 +11,8 @@ use age::secrecy::zeroize::Zeroizing;
 use age::x25519::Identity;
 use thiserror::Error;
 
-use super::{SecretValue, is_name, key};
+use super::key::KeySource;
+use super::{SecretValue, is_name};
 use crate::places::{Places, private_directory};
 
 /// Secrets cannot be read or kept.
@@ -21,9 +22,9 @@ pub enum SecretsError {
     #[error("`{0}` cannot name a secret: use letters, digits, `_`, `.`, `-`, at most 64")]
     BadName(String),
     /// There are secrets, and the key to them is not there.
-    #[error("the key `{}` is missing", path.display())]
+    #[error("the key to `{}` is missing", path.display())]
     KeyMissing {
-        /// Where it should be.
+        /// The secrets.
         path: PathBuf,
     },
     /// Others could have read the key.
@@ -34,12 +35,15 @@ pub enum SecretsError {
         /// Its permissions.
         mode: u32,
     },
-    /// The key file holds something else.
-    #[error("`{}` is not a key", path.display())]
+    /// Where the key should be is something else.
+    #[error("`{place}` is not a key")]
     KeyInvalid {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the keyring's entry.
+        place: String,
     },
+    /// The key may be in the system's keyring, and that does not answer.
+    #[error("the system's keyring cannot be reached: {0}")]
+    KeyringUnreachable(String),
     /// The secrets were encrypted to another key.
     #[error("`{}` was encrypted to another key", path.display())]
     WrongKey {
@@ -87,6 +91,9 @@ impl SecretsError {
             SecretsError::Damaged { .. } => {
                 Some("bring the file back from a backup; nothing was changed".to_owned())
             }
+            SecretsError::KeyringUnreachable(_) => {
+                Some("unlock it, or run from a desktop session".to_owned())
+            }
             SecretsError::BadName(_) | SecretsError::Io { .. } => None,
         }
     }
@@ -97,7 +104,8 @@ impl SecretsError {
 pub struct SecretStore {
     directory: PathBuf,
     store: PathBuf,
-    key: PathBuf,
+    /// Where the key may be, in the order of looking; a new one is made in the last that can.
+    keys: Vec<KeySource>,
 }
 
 type Secrets = BTreeMap<String, SecretValue>;
@@ -105,10 +113,22 @@ type Secrets = BTreeMap<String, SecretValue>;
 impl SecretStore {
     /// The store at the user's place. Nothing is made before something is set.
     pub fn open(places: &Places) -> SecretStore {
+        let file = KeySource::File(places.secrets_key());
+        #[cfg(feature = "os-keyring")]
+        let keys = vec![
+            file,
+            KeySource::Keyring(super::keyring::Account::of(places.data())),
+        ];
+        #[cfg(not(feature = "os-keyring"))]
+        let keys = vec![file];
+        SecretStore::with_keys(places, keys)
+    }
+
+    pub(super) fn with_keys(places: &Places, keys: Vec<KeySource>) -> SecretStore {
         SecretStore {
             directory: places.data().to_owned(),
             store: places.secrets(),
-            key: places.secrets_key(),
+            keys,
         }
     }
 
@@ -162,9 +182,31 @@ impl SecretStore {
         let (identity, secrets) = self.read()?;
         let identity = match identity {
             Some(identity) => identity,
-            None => key::create(&self.key)?,
+            None => self.create_key()?,
         };
         Ok((lock, identity, secrets))
+    }
+
+    fn find_key(&self) -> Result<Option<Identity>, SecretsError> {
+        for source in &self.keys {
+            if let Some(identity) = source.read()? {
+                return Ok(Some(identity));
+            }
+        }
+        Ok(None)
+    }
+
+    fn create_key(&self) -> Result<Identity, SecretsError> {
+        let mut last = SecretsError::KeyMissing {
+            path: self.store.clone(),
+        };
+        for source in self.keys.iter().rev() {
+            match source.create() {
+                Err(error @ SecretsError::KeyringUnreachable(_)) => last = error,
+                other => return other,
+            }
+        }
+        Err(last)
     }
 
     fn read(&self) -> Result<(Option<Identity>, Secrets), SecretsError> {
@@ -173,14 +215,14 @@ impl SecretStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(SecretsError::io(&self.store, error)),
         };
-        let identity = key::read(&self.key)?;
         let path = || self.store.clone();
-        match (encrypted, identity) {
-            (None, identity) => Ok((identity, Secrets::new())),
-            (Some(_), None) => Err(SecretsError::KeyMissing {
-                path: self.key.clone(),
-            }),
-            (Some(encrypted), Some(identity)) => {
+        match (encrypted, self.find_key()) {
+            (None, Ok(identity)) => Ok((identity, Secrets::new())),
+            // It holds no key to anything: there is nothing to open.
+            (None, Err(SecretsError::KeyringUnreachable(_))) => Ok((None, Secrets::new())),
+            (_, Err(error)) => Err(error),
+            (Some(_), Ok(None)) => Err(SecretsError::KeyMissing { path: path() }),
+            (Some(encrypted), Ok(Some(identity))) => {
                 let plain = age::decrypt(&identity, &encrypted).map_err(|error| match error {
                     DecryptError::NoMatchingKeys => SecretsError::WrongKey { path: path() },
                     _ => SecretsError::Damaged { path: path() },

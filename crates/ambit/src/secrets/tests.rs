@@ -5,11 +5,16 @@ use std::path::Path;
 use super::*;
 use crate::places::Places;
 
+/// With the key in a file: a test has no business in anyone's keyring.
+fn open(places: &Places) -> SecretStore {
+    SecretStore::with_keys(places, vec![key::KeySource::File(places.secrets_key())])
+}
+
 fn home() -> (tempfile::TempDir, Places, SecretStore) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_owned();
     let places = Places::new(&|name| (name == "HOME").then(|| path.clone().into())).unwrap();
-    let store = SecretStore::open(&places);
+    let store = open(&places);
     (directory, places, store)
 }
 
@@ -26,7 +31,7 @@ fn what_is_set_comes_back() {
     store.set("b.2", value("two\n\u{0}ü")).unwrap();
     store.set("a-1", value("one")).unwrap();
     store.set("a-1", value("uno")).unwrap();
-    let other = SecretStore::open(&places);
+    let other = open(&places);
     assert_eq!(other.names().unwrap(), ["a-1", "b.2"]);
     assert_eq!(other.get("a-1").unwrap(), Some(value("uno")));
     assert_eq!(other.get("b.2").unwrap(), Some(value("two\n\u{0}ü")));
@@ -85,7 +90,7 @@ fn refused(damage: impl Fn(&Places), expected: &str) {
 fn what_cannot_be_read_is_reported_and_left_alone() {
     refused(
         |places| fs::remove_file(places.secrets_key()).unwrap(),
-        "the key `~/secrets.key` is missing",
+        "the key to `~/secrets.age` is missing",
     );
     refused(
         |places| {
@@ -136,9 +141,24 @@ fn changes_at_the_same_time_are_all_kept() {
     let (_directory, places, _) = home();
     std::thread::scope(|scope| {
         for n in 0..8 {
-            let store = SecretStore::open(&places);
+            let store = open(&places);
             scope.spawn(move || store.set(&format!("n{n}"), value("x")).unwrap());
         }
     });
-    assert_eq!(SecretStore::open(&places).names().unwrap().len(), 8);
+    assert_eq!(open(&places).names().unwrap().len(), 8);
+}
+
+/// Needs a keyring that can be unlocked: `cargo test --features os-keyring -- --ignored`.
+#[cfg(feature = "os-keyring")]
+#[test]
+#[ignore = "writes to the keyring of whoever runs it"]
+fn the_key_can_be_in_the_keyring() {
+    let (_directory, places, _) = home();
+    let store = SecretStore::open(&places);
+    store.set("a", value("one")).unwrap();
+    assert!(!places.secrets_key().exists());
+    assert_eq!(
+        SecretStore::open(&places).get("a").unwrap(),
+        Some(value("one"))
+    );
 }

@@ -31,7 +31,7 @@ pub struct NewRequest {
     pub capability: CapabilityId,
     /// The digest of that capability's definition.
     pub definition: Digest,
-    /// The digest of the exact call.
+    /// The digest of the exact call: who, where, what, with which arguments, under which rules.
     pub call: Digest,
     /// The arguments as JSON, secrets already taken out.
     pub arguments: String,

@@ -47,7 +47,8 @@ CREATE TABLE standing (
     session TEXT,
     at INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX standing_once ON standing (agent, capability, definition, ifnull(session, ''));
+CREATE UNIQUE INDEX standing_once
+    ON standing (agent, capability, definition, session IS NULL, ifnull(session, ''));
 CREATE TABLE pending (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     agent TEXT NOT NULL,

@@ -117,10 +117,17 @@ fn answers_reach_as_far_as_they_say() {
 fn a_standing_approval_is_kept_once() {
     let home = home();
     let store = home.store();
-    for scope in [Scope::Always, Scope::Session("s1".into()), Scope::Always] {
+    let session = |it: &str| Scope::Session(it.into());
+    for scope in [
+        session(""),
+        Scope::Always,
+        session("s1"),
+        session(""),
+        Scope::Always,
+    ] {
         store.add_standing(&request("a"), &scope).unwrap();
     }
-    assert_eq!(store.standing(None).unwrap().len(), 2);
+    assert_eq!(store.standing(None).unwrap().len(), 3);
 }
 
 #[test]

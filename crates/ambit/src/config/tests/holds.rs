@@ -205,6 +205,22 @@ fn look_alikes_across_files_are_refused() {
 }
 
 #[test]
+fn a_link_to_an_accepted_file_is_another_file() {
+    let world = World::new().user("{}");
+    let (root, own) = (world.root(), world.root().join(".config/ambit/ambit.json"));
+    let accepted = root.join("accepted.json");
+    fs::write(&accepted, "{}").unwrap();
+    let found = |target: &std::path::Path| {
+        let link = root.join("project/ambit.json");
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(target, link).unwrap();
+        find_project(&root.join("project/src"), &own)
+    };
+    assert_eq!(found(&accepted), Some(root.join("project/ambit.json")));
+    assert_eq!(found(&own), None);
+}
+
+#[test]
 fn the_starter_loads() {
     let loaded = World::new().project(starter()).load().unwrap();
     assert!(loaded.warnings.is_empty());

@@ -57,7 +57,11 @@ impl World {
             directory: &home.join("project/src"),
             trust: &|_, _| self.trust.clone(),
             variable: &|name| (name == "TOKEN").then(|| "t0k3n".into()),
-            secret: &|name| Ok((name == "gh").then(|| SecretValue::new("s3cr3t"))),
+            secret: &|name| {
+                Ok(["gh", "github"]
+                    .contains(&name)
+                    .then(|| SecretValue::new("s3cr3t")))
+            },
         })
     }
 

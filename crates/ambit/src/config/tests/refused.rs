@@ -116,6 +116,19 @@ fn wrong_shapes_are_refused_with_what_is_expected() {
 }
 
 #[test]
+fn counts_are_whole_numbers_of_a_size() {
+    for number in ["1.0", "1e3", "1e30", "99999999999999999999"] {
+        let text = format!(r#"{{"limits": {{"resultBytes": {number}}}}}"#);
+        let problems = World::new().project(text).load().unwrap_err();
+        assert_eq!(
+            (problems.len(), problems[0].code),
+            (1, "invalid"),
+            "{number}"
+        );
+    }
+}
+
+#[test]
 fn servers_are_checked_and_pasted_keys_are_not_fatal() {
     refused(
         r#"{"mcpServers": {"a": {}, "b": {"command": "x", "url": "y"}, "c d": {"url": "y"}}}"#,
@@ -222,6 +235,22 @@ fn text_that_is_no_config_is_refused() {
     let directory = World::new();
     fs::create_dir(directory.root().join("project/ambit.json")).unwrap();
     assert_eq!(directory.load().unwrap_err()[0].code, "file_unreadable");
+}
+
+#[test]
+fn a_file_full_of_problems_is_refused_with_some() {
+    let keys: String = (0..20_000).map(|n| format!("\"k{n}\": 1,")).collect();
+    let same = "\"k\": 1,".repeat(20_000);
+    let words = "\"nope\", \"${x\",".repeat(20_000);
+    for text in [
+        format!("{{{keys}}}"),
+        format!("{{{same}}}"),
+        format!("{{\"permissions\": {{\"allow\": [{words}]}}}}"),
+        format!("{{\"agents\": {{\"a\": {{\"capabilities\": [{words}]}}}}}}"),
+    ] {
+        let problems = World::new().project(text).load().unwrap_err();
+        assert!((1..=400).contains(&problems.len()), "{}", problems.len());
+    }
 }
 
 #[test]
