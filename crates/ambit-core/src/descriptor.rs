@@ -9,13 +9,16 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::effects::{Effects, Risk};
 use crate::id::{CapabilityId, Kind};
-use crate::manifest::{CapabilityManifest, ChannelFeature, Permission, Tag};
+use crate::manifest::{Acceptance, CapabilityManifest, ChannelFeature, Hints, Permission, Tag};
 
 /// What an entry costs a model's context, per layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCosts {
     /// The index line: name and one sentence.
     pub index: u32,
+    /// The card: what it does and what it takes, in a few lines.
+    #[serde(default)]
+    pub card: u32,
     /// Everything: the schema, or a skill's body.
     pub full: u32,
 }
@@ -47,6 +50,12 @@ pub struct CapabilityDescriptor {
     /// What the entry point must be able to do.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<ChannelFeature>,
+    /// When it is worth showing.
+    #[serde(default, skip_serializing_if = "Hints::is_empty")]
+    pub hints: Hints,
+    /// Whether a person has to accept it first.
+    #[serde(default, skip_serializing_if = "Acceptance::is_not_needed")]
+    pub acceptance: Acceptance,
     /// The provider's version of it.
     pub version: Version,
     /// What it costs in context.
@@ -69,14 +78,11 @@ impl CapabilityDescriptor {
             permissions: manifest.permissions.clone(),
             tags: manifest.tags.clone(),
             needs: manifest.needs.clone(),
+            hints: manifest.hints.clone(),
+            acceptance: manifest.acceptance,
             version: manifest.version.clone(),
             tokens,
             digest: manifest.digest(),
         }
-    }
-
-    /// The index layer: what a model reads to know that it exists.
-    pub fn index_line(&self, wire_name: &str) -> String {
-        format!("{wire_name}: {}", self.summary)
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::catalog::CatalogChange;
 use crate::code::Code;
+use crate::diff::VisibleDiff;
 use crate::digest::Digest;
 use crate::effects::Effects;
 use crate::id::CapabilityId;
@@ -13,7 +14,7 @@ use crate::observation::ResultRef;
 use crate::permission::{Answer, AskReason, Mode, PermissionDecision, PermissionInput};
 use crate::schema::SchemaProblem;
 use crate::turn::TurnInput;
-use crate::visible::{HiddenReason, VisibleEntry};
+use crate::visible::HiddenReason;
 
 /// When a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,16 +36,6 @@ pub enum ApprovalOutcome {
     NobodyToAsk,
     /// Nobody answered in time.
     TimedOut,
-}
-
-/// An entry that is no longer visible.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemovedEntry {
-    /// Which.
-    pub id: CapabilityId,
-    /// Why; nothing where it left the catalog.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<HiddenReason>,
 }
 
 /// One thing that happened.
@@ -82,7 +73,9 @@ pub enum EventBody {
         catalog: Digest,
         /// The policy that selected.
         policy: u32,
-        /// What the selection depended on.
+        /// What was granted.
+        granted: Digest,
+        /// What else the selection depended on.
         input: TurnInput,
     },
     /// What the selection changed.
@@ -92,10 +85,29 @@ pub enum EventBody {
         turn: u32,
         /// The whole visible set.
         visible: Digest,
-        /// Newly visible, with reasons.
-        added: Vec<VisibleEntry>,
-        /// No longer visible, with reasons.
-        removed: Vec<RemovedEntry>,
+        /// What changed since the turn before.
+        #[serde(flatten)]
+        diff: VisibleDiff,
+    },
+    /// Somebody searched. Candidates may become visible in the next turn; nothing is granted.
+    #[serde(rename = "search.performed")]
+    SearchPerformed {
+        /// The call that searched.
+        call: CallId,
+        /// For what, redacted.
+        query: String,
+        /// What was found, best first.
+        candidates: Vec<CapabilityId>,
+    },
+    /// Detail was loaded: a skill's body is in the conversation now.
+    #[serde(rename = "capability.loaded")]
+    CapabilityLoaded {
+        /// The call that loaded it.
+        call: CallId,
+        /// Which.
+        id: CapabilityId,
+        /// As it was defined then.
+        definition: Digest,
     },
     /// Somebody wants to call something.
     #[serde(rename = "tool.intent")]
@@ -106,6 +118,9 @@ pub enum EventBody {
         turn: u32,
         /// As the caller wrote it.
         target: String,
+        /// The dispatching tool it came through, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        via: Option<String>,
         /// What it names in this turn's visible set, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<CapabilityId>,
@@ -235,6 +250,8 @@ impl EventBody {
             EventBody::CatalogChanged { .. } => "catalog.changed",
             EventBody::TurnStarted { .. } => "turn.started",
             EventBody::CapabilityDiff { .. } => "capability.diff",
+            EventBody::SearchPerformed { .. } => "search.performed",
+            EventBody::CapabilityLoaded { .. } => "capability.loaded",
             EventBody::ToolIntent { .. } => "tool.intent",
             EventBody::CapabilityRefused { .. } => "capability.refused",
             EventBody::ToolValidation { .. } => "tool.validation",
@@ -250,7 +267,9 @@ impl EventBody {
     /// The call it belongs to: what correlates the events of one call.
     pub fn call(&self) -> Option<&CallId> {
         match self {
-            EventBody::ToolIntent { call, .. }
+            EventBody::SearchPerformed { call, .. }
+            | EventBody::CapabilityLoaded { call, .. }
+            | EventBody::ToolIntent { call, .. }
             | EventBody::CapabilityRefused { call, .. }
             | EventBody::ToolValidation { call, .. }
             | EventBody::ToolPermission { call, .. }

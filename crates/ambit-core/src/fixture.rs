@@ -32,6 +32,8 @@ pub(crate) fn manifest(line: &str) -> CapabilityManifest {
         tags: BTreeSet::new(),
         version: semver::Version::new(1, 0, 0),
         needs: BTreeSet::new(),
+        hints: Default::default(),
+        acceptance: Default::default(),
         pack_summary: String::new(),
         search_text: String::new(),
         id,
@@ -47,6 +49,7 @@ pub(crate) fn descriptor(line: &str) -> CapabilityDescriptor {
         &source,
         TokenCosts {
             index: 10,
+            card: 30,
             full: 100,
         },
     )

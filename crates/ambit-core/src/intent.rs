@@ -23,6 +23,9 @@ pub struct ToolIntent {
     pub call: CallId,
     /// An id or a wire name, as the caller wrote it.
     pub target: String,
+    /// The dispatching tool it came through, such as `load_skill`. The gates are asked about the
+    /// target, never about the dispatcher.
+    pub via: Option<String>,
     /// The arguments, unchecked.
     pub arguments: Value,
 }

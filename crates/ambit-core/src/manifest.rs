@@ -136,6 +136,46 @@ impl ChannelFeature {
     }
 }
 
+/// When a capability is worth showing, in its provider's own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hints {
+    /// Globs of files it is about, relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// Words of tasks it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keywords: Vec<String>,
+}
+
+impl Hints {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.keywords.is_empty()
+    }
+}
+
+/// Whether a person has to accept a definition before it is first used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acceptance {
+    /// It comes from the user, or with Ambit.
+    #[default]
+    NotNeeded,
+    /// It is somebody else's: once per definition, whatever the mode.
+    PerDefinition,
+}
+
+impl Acceptance {
+    /// Whether a person has to accept it.
+    pub fn is_needed(&self) -> bool {
+        *self == Acceptance::PerDefinition
+    }
+
+    pub(crate) fn is_not_needed(&self) -> bool {
+        !self.is_needed()
+    }
+}
+
 /// What a provider declares: everything needed to describe, check and call one capability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -166,6 +206,12 @@ pub struct CapabilityManifest {
     /// What the entry point must be able to do.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<ChannelFeature>,
+    /// When it is worth showing.
+    #[serde(default, skip_serializing_if = "Hints::is_empty")]
+    pub hints: Hints,
+    /// Whether a person has to accept it first.
+    #[serde(default, skip_serializing_if = "Acceptance::is_not_needed")]
+    pub acceptance: Acceptance,
     /// What the whole provider is for; search sees it, a model does not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pack_summary: String,

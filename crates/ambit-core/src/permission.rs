@@ -346,6 +346,8 @@ pub enum AskReason {
     },
     /// Private data was read and outside content was seen; this could carry one to the other.
     Taint,
+    /// It is somebody else's, and nobody has accepted it as it is now.
+    NotAccepted,
 }
 
 impl fmt::Display for AskReason {
@@ -354,6 +356,7 @@ impl fmt::Display for AskReason {
             AskReason::Changes => f.write_str("it changes something and the mode is `ask`"),
             AskReason::SendsOut => f.write_str("it can send data out and the mode is `ask`"),
             AskReason::Rule { rule } => write!(f, "the rule `{rule}` wants a person to decide"),
+            AskReason::NotAccepted => f.write_str("it is somebody else's and has not been accepted as it is now"),
             AskReason::Taint => f.write_str(
                 "this session has read private data and seen outside content, and the call can send data out",
             ),
@@ -418,6 +421,12 @@ pub fn decide(capability: &CapabilityDescriptor, input: &PermissionInput) -> Per
         input.standing.contains(&yes)
     };
     let allow = |reason| PermissionDecision::Allow { reason };
+    // Like the taint, a question no mode and no effect answers; only somebody who saw it can.
+    if capability.acceptance.is_needed() && !standing() {
+        return PermissionDecision::Ask {
+            reason: AskReason::NotAccepted,
+        };
+    }
     match rule {
         Some(rule) if rule.verdict == Verdict::Allow => allow(AllowReason::Rule {
             rule: rule.to_string(),

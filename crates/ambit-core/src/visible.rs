@@ -1,6 +1,5 @@
 //! What the model sees this turn, each entry with its reasons, and what it does not, with one.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,12 +9,69 @@ use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
 use crate::wire::WireNames;
 
-/// Why an entry is visible.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "signal", rename_all = "camelCase")]
-pub enum VisibleReason {
-    /// It is granted, and nothing hides it.
-    Granted,
+/// Something that speaks for a capability, or against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Signal {
+    /// The runtime wires it.
+    Injected,
+    /// Config pins it.
+    Pinned,
+    /// It fits the task.
+    Goal,
+    /// A search asked for it.
+    Candidate,
+    /// What was observed mentions it.
+    Evidence,
+    /// It is about files that were touched.
+    Touched,
+    /// It fits the kind of project.
+    Project,
+    /// It was called in this session.
+    Called,
+    /// It is a skill that was loaded.
+    Loaded,
+    /// It was visible before.
+    Stays,
+    /// It is granted, and either at hand anyway or nothing says what is wanted.
+    Base,
+    /// It keeps failing.
+    Failing,
+}
+
+impl Signal {
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Signal::Injected => "injected",
+            Signal::Pinned => "pinned",
+            Signal::Goal => "goal",
+            Signal::Candidate => "candidate",
+            Signal::Evidence => "evidence",
+            Signal::Touched => "touched",
+            Signal::Project => "project",
+            Signal::Called => "called",
+            Signal::Loaded => "loaded",
+            Signal::Stays => "stays",
+            Signal::Base => "base",
+            Signal::Failing => "failing",
+        }
+    }
+}
+
+/// Why an entry is visible: a signal and its points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct VisibleReason {
+    /// Which signal.
+    pub signal: Signal,
+    /// How many points.
+    pub weight: i32,
+}
+
+impl fmt::Display for VisibleReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:+}", self.signal.as_str(), self.weight)
+    }
 }
 
 /// Why an entry is not visible.
@@ -41,6 +97,53 @@ pub enum HiddenReason {
         /// Which.
         feature: ChannelFeature,
     },
+    /// Config excludes it.
+    Excluded,
+    /// It keeps failing, and nothing outweighs that.
+    Failing {
+        /// Failures in a row.
+        failures: u32,
+    },
+    /// Nothing speaks for it this turn.
+    NotRelevant,
+    /// There are already as many as may be.
+    OverLimit,
+    /// It does not fit into what is left of the budget.
+    OverBudget,
+}
+
+impl HiddenReason {
+    /// The word used in JSON.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            HiddenReason::NotGranted => "notGranted",
+            HiddenReason::SourceDown { .. } => "sourceDown",
+            HiddenReason::ModeForbids => "modeForbids",
+            HiddenReason::RuleForbids { .. } => "ruleForbids",
+            HiddenReason::ChannelCannot { .. } => "channelCannot",
+            HiddenReason::Excluded => "excluded",
+            HiddenReason::Failing { .. } => "failing",
+            HiddenReason::NotRelevant => "notRelevant",
+            HiddenReason::OverLimit => "overLimit",
+            HiddenReason::OverBudget => "overBudget",
+        }
+    }
+
+    /// What would make it visible.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            HiddenReason::NotGranted => "list it in the agent's `capabilities`",
+            HiddenReason::SourceDown { .. } => "mend its source; `ambit doctor` looks at it",
+            HiddenReason::ModeForbids => "choose another mode",
+            HiddenReason::RuleForbids { .. } => "change the rule",
+            HiddenReason::ChannelCannot { .. } => "use an entry point that can",
+            HiddenReason::Excluded => "take it out of `discovery.exclude`",
+            HiddenReason::Failing { .. } => "let it succeed once, or pin it",
+            HiddenReason::NotRelevant => "search for it, mention it, or pin it in `discovery.pin`",
+            HiddenReason::OverLimit => "raise `discovery.limit`, or pin it",
+            HiddenReason::OverBudget => "raise the budget, or pin it",
+        }
+    }
 }
 
 impl fmt::Display for HiddenReason {
@@ -53,6 +156,34 @@ impl fmt::Display for HiddenReason {
             HiddenReason::ChannelCannot { feature } => {
                 write!(f, "this entry point cannot `{}`", feature.as_str())
             }
+            HiddenReason::Excluded => f.write_str("config excludes it"),
+            HiddenReason::Failing { failures } => write!(f, "it failed {failures} times in a row"),
+            HiddenReason::NotRelevant => f.write_str("nothing speaks for it this turn"),
+            HiddenReason::OverLimit => f.write_str("there are as many entries as may be"),
+            HiddenReason::OverBudget => f.write_str("it does not fit into the budget"),
+        }
+    }
+}
+
+/// How much of an entry a model sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// Its name and one sentence.
+    Index,
+    /// What it does and what it takes, in a few lines.
+    Card,
+    /// Its whole definition.
+    Full,
+}
+
+impl Layer {
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Layer::Index => "index",
+            Layer::Card => "card",
+            Layer::Full => "full",
         }
     }
 }
@@ -62,23 +193,27 @@ impl fmt::Display for HiddenReason {
 pub struct VisibleEntry {
     /// Which.
     pub id: CapabilityId,
+    /// How much of it.
+    pub layer: Layer,
+    /// What that costs.
+    pub tokens: u32,
     /// Why.
     pub reasons: Vec<VisibleReason>,
 }
 
 /// The result of one selection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VisibleSet {
     entries: Vec<VisibleEntry>,
-    hidden: BTreeMap<CapabilityId, HiddenReason>,
+    hidden: Vec<(CapabilityId, HiddenReason)>,
     names: WireNames,
 }
 
 impl VisibleSet {
-    /// Entries in the order a model sees them, and reasons for the rest.
+    /// Entries in the order a model sees them, and reasons for the rest, by id.
     pub(crate) fn new(
         entries: Vec<VisibleEntry>,
-        hidden: BTreeMap<CapabilityId, HiddenReason>,
+        hidden: Vec<(CapabilityId, HiddenReason)>,
     ) -> Self {
         let names = WireNames::assign(entries.iter().map(|it| &it.id));
         VisibleSet {
@@ -93,9 +228,18 @@ impl VisibleSet {
         &self.entries
     }
 
-    /// What is not visible, and why.
-    pub fn hidden(&self) -> &BTreeMap<CapabilityId, HiddenReason> {
+    /// What is not visible, and why, by id.
+    pub fn hidden(&self) -> &[(CapabilityId, HiddenReason)] {
         &self.hidden
+    }
+
+    /// Why one capability is not visible.
+    pub fn hidden_reason(&self, id: &CapabilityId) -> Option<&HiddenReason> {
+        let at = self
+            .hidden
+            .binary_search_by(|(known, _)| known.cmp(id))
+            .ok()?;
+        self.hidden.get(at).map(|(_, reason)| reason)
     }
 
     /// How visible entries are called by a model or client.
@@ -110,7 +254,15 @@ impl VisibleSet {
             .or_else(|| self.names.known(target))
     }
 
-    /// Of the entries, their order and their reasons.
+    /// What all of it costs.
+    pub fn tokens(&self) -> u32 {
+        self.entries
+            .iter()
+            .map(|it| it.tokens)
+            .fold(0, u32::saturating_add)
+    }
+
+    /// Of the entries, their order, layers and reasons.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.entries).unwrap_or(Digest::ZERO)
     }

@@ -15,11 +15,16 @@ pub const MAX_WIRE_NAME: usize = 48;
 /// The owner of the runtime's own injections, which are called by their bare name.
 pub const INJECTION_OWNER: &str = "ambit";
 
+/// Whether the runtime wires it.
+pub fn is_injection(id: &CapabilityId) -> bool {
+    id.source() == Source::Local && id.owner() == INJECTION_OWNER
+}
+
 /// The wire name an id has on its own.
 pub fn wire_name(id: &CapabilityId) -> String {
     let plain = match id.source() {
         Source::Skill => id.as_str().to_owned(),
-        Source::Local if id.owner() == INJECTION_OWNER => id.name().to_owned(),
+        _ if is_injection(id) => id.name().to_owned(),
         _ => format!("{}__{}", id.owner(), id.name()),
     };
     if plain.len() <= MAX_WIRE_NAME && plain.chars().all(is_wire_char) {

@@ -37,6 +37,7 @@ pub fn begin(
         call: call.clone(),
         turn,
         target: clip(&policy.redactor.written(&intent.target)),
+        via: intent.via.clone(),
         id,
         arguments: recorded_arguments(&intent, policy),
         digest: Digest::of_json(&intent.arguments),
@@ -46,7 +47,7 @@ pub fn begin(
             .target
             .parse()
             .ok()
-            .and_then(|id| visible.hidden().get(&id).cloned());
+            .and_then(|id| visible.hidden_reason(&id).cloned());
         let target = clip(&policy.redactor.written(&intent.target));
         let reason = format!("there is no capability `{target}` to use in this turn");
         events.push(EventBody::CapabilityRefused {

@@ -33,15 +33,13 @@ pub(super) fn check_output(flight: &InFlight, output: Output) -> Result<Output, 
     }
 }
 
-/// Redacts a result, and gives it to the caller if it is small enough; otherwise the whole is
-/// stored first.
+/// Gives a redacted result to the caller if it is small enough; otherwise the whole is stored first.
 pub(super) fn deliver(
     events: Vec<EventBody>,
     flight: InFlight,
     output: Output,
     policy: &CallPolicy<'_>,
 ) -> Step {
-    let output = redact(output, policy);
     let whole = output.bytes();
     let completed = Completed {
         output,
@@ -122,7 +120,8 @@ fn cut(output: &mut Output, limit: usize) {
     output.content = kept;
 }
 
-fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
+/// Takes what must not be shown out of a result.
+pub(super) fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
     for block in &mut output.content {
         match block {
             Content::Text(it) => {

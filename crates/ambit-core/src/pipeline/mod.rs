@@ -23,8 +23,9 @@ pub use state::{CallLimits, CallPolicy, CallState, Effect, Fact, Step};
 use crate::code::Code;
 use crate::event::{ApprovalOutcome, EventBody, HookStage};
 use crate::gate::PendingCall;
+use crate::intent::CallId;
 use crate::observation::{Denial, Failure, Observation};
-use conclude::{check_output, deliver, finish};
+use conclude::{check_output, deliver, finish, redact};
 use state::InFlight;
 
 /// Takes one fact in and says what to do next.
@@ -73,13 +74,14 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::BeforeHooks(permitted), Fact::HooksPassed { notes }) => {
-            let events = hook_events(permitted.call(), HookStage::Before, &notes, None);
+            let notes = shown(notes, policy);
+            let events = hook_events(permitted.call(), HookStage::Before, &notes, None, policy);
             let flight = InFlight::new(&permitted, notes);
             Step::next(events, S::Starting(flight), Effect::RecordStart(permitted))
         }
         (S::BeforeHooks(permitted), Fact::HookRefused(denial)) => {
             let call = permitted.call().clone();
-            let events = hook_events(&call, HookStage::Before, &[], Some(&denial));
+            let events = hook_events(&call, HookStage::Before, &[], Some(&denial), policy);
             finish(events, call, Observation::Denied(denial), policy)
         }
 
@@ -103,11 +105,12 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         (S::Executing(mut flight), Fact::Executed { result, elapsed }) => {
             flight.elapsed = elapsed;
             match result.and_then(|output| check_output(&flight, output)) {
-                Ok(output) => Step::next(
-                    Vec::new(),
-                    S::AfterHooks(flight, output.clone()),
-                    Effect::RunAfterHooks(output),
-                ),
+                // Before anyone looks, hooks included.
+                Ok(output) => {
+                    let output = redact(output, policy);
+                    let effect = Effect::RunAfterHooks(output.clone());
+                    Step::next(Vec::new(), S::AfterHooks(flight, output), effect)
+                }
                 Err(failure) => flight.fail(failure, policy),
             }
         }
@@ -128,12 +131,13 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::AfterHooks(mut flight, output), Fact::HooksPassed { notes }) => {
-            let events = hook_events(&flight.call, HookStage::After, &notes, None);
+            let notes = shown(notes, policy);
+            let events = hook_events(&flight.call, HookStage::After, &notes, None, policy);
             flight.notes.extend(notes);
             deliver(events, flight, output, policy)
         }
         (S::AfterHooks(flight, _), Fact::HookRefused(denial)) => {
-            let events = hook_events(&flight.call, HookStage::After, &[], Some(&denial));
+            let events = hook_events(&flight.call, HookStage::After, &[], Some(&denial), policy);
             flight.conclude(events, Observation::Denied(denial), policy)
         }
 
@@ -189,20 +193,30 @@ fn unanswered(
     finish(vec![decided], call, Observation::Denied(denial), policy)
 }
 
+/// What a hook says may quote what it saw.
+fn shown(notes: Vec<String>, policy: &CallPolicy<'_>) -> Vec<String> {
+    notes
+        .into_iter()
+        .map(|it| policy.redactor.shown(&it).into_owned())
+        .collect()
+}
+
 fn hook_events(
-    call: &crate::intent::CallId,
+    call: &CallId,
     stage: HookStage,
     notes: &[String],
     refused: Option<&Denial>,
+    policy: &CallPolicy<'_>,
 ) -> Vec<EventBody> {
     if notes.is_empty() && refused.is_none() {
         return Vec::new();
     }
+    let written = |it: &String| policy.redactor.written(it).into_owned();
     vec![EventBody::HookDecided {
         call: call.clone(),
         stage,
-        notes: notes.to_vec(),
-        refused: refused.map(|it| it.reason.clone()),
+        notes: notes.iter().map(written).collect(),
+        refused: refused.map(|it| written(&it.reason)),
     }]
 }
 

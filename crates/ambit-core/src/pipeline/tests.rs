@@ -40,12 +40,12 @@ impl World {
             unavailable: None,
         };
         let (catalog, _) = CatalogSnapshot::default().with_source(source);
-        let granted = [descriptor.id.clone()].into();
+        let granted = [descriptor.id.clone()].into_iter().collect();
         World {
             visible: select(
                 &catalog,
+                &granted,
                 &TurnInput {
-                    granted,
                     mode,
                     ..Default::default()
                 },
@@ -76,6 +76,7 @@ impl World {
         let intent = ToolIntent {
             call: CallId("c1".into()),
             target: target.into(),
+            via: None,
             arguments,
         };
         begin(
