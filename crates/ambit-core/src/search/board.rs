@@ -1,32 +1,14 @@
 //! The score board of one search: what the words of a request add up to, behind the gate.
 //!
-//! The gate is asked once per document, before the first point the document could get: what
-//! does not pass is never scored. Terms come heaviest first, and when those still to come
-//! could not lift a new document among the best, no new ones are let in: most documents that
-//! only share a common word with the request are never looked at.
+//! The gate is asked before the first point a document could get: what does not pass is never
+//! scored. Terms come heaviest first, and when those still to come could not lift a new document
+//! among the best, no new ones are let in: most documents that only share a common word with the
+//! request are never looked at.
 
+use super::gate::Gate;
 use super::index::SearchIndex;
 use super::query::{Query, QueryTerm};
 use super::segment::Posting;
-use crate::id::CapabilityId;
-
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    Unseen,
-    Passed,
-    Refused,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    words: u32,
-    /// One more than the document's place among the chosen; zero for the rest.
-    chosen: u32,
-    state: State,
-    /// Chosen whatever its words.
-    is_called: bool,
-}
 
 /// A document that may be among the best.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,21 +23,25 @@ pub(crate) struct Chosen {
 }
 
 /// All running scores.
-pub(crate) struct Board<'a, G> {
+pub(crate) struct Board<'a> {
     index: &'a SearchIndex,
-    gate: G,
-    slots: Vec<Slot>,
-    /// Documents that passed the gate.
-    passed: Vec<u32>,
+    gate: &'a Gate,
+    /// One more than what the words of each document add up to; zero for those not let in.
+    slots: Vec<u32>,
+    /// Documents let in.
+    met: Vec<u32>,
+    /// Those of them that will be chosen whatever their words.
+    called: Vec<u32>,
 }
 
-impl<'a, G: Fn(&CapabilityId) -> bool> Board<'a, G> {
-    pub(crate) fn new(index: &'a SearchIndex, gate: G) -> Self {
+impl<'a> Board<'a> {
+    pub(crate) fn new(index: &'a SearchIndex, gate: &'a Gate) -> Self {
         Board {
             index,
             gate,
-            slots: vec![Slot::default(); index.len()],
-            passed: Vec::new(),
+            slots: vec![0; index.len()],
+            met: Vec::new(),
+            called: Vec::new(),
         }
     }
 
@@ -77,7 +63,7 @@ impl<'a, G: Fn(&CapabilityId) -> bool> Board<'a, G> {
             if is_open {
                 highest = highest.max(self.add_to_all(term));
             } else {
-                self.add_to_passed(term);
+                self.add_to_met(term);
             }
             to_come -= term.most;
         }
@@ -86,24 +72,24 @@ impl<'a, G: Fn(&CapabilityId) -> bool> Board<'a, G> {
     /// Adds a term to every document that has it and passes; returns the highest sum met.
     fn add_to_all(&mut self, term: &QueryTerm) -> u32 {
         let mut highest = 0;
-        for (segment, base, postings) in self.index.postings(&term.run) {
+        for (_, base, postings) in self.index.postings(&term.run) {
             for posting in postings {
-                let id = || Some(&segment.entries.get(posting.document as usize)?.id);
-                if let Some(slot) = self.admit(base + posting.document, id) {
-                    slot.words += contribution(term.weight, posting);
-                    highest = highest.max(slot.words);
+                if let Some(slot) = self.admit(base + posting.document) {
+                    *slot += contribution(term.weight, posting);
+                    highest = highest.max(*slot - 1);
                 }
             }
         }
         highest
     }
 
-    fn add_to_passed(&mut self, term: &QueryTerm) {
+    /// Adds a term to the documents already let in.
+    fn add_to_met(&mut self, term: &QueryTerm) {
         for (_, base, postings) in self.index.postings(&term.run) {
             for posting in postings {
                 let slot = self.slots.get_mut((base + posting.document) as usize);
-                if let Some(slot) = slot.filter(|it| it.state == State::Passed) {
-                    slot.words += contribution(term.weight, posting);
+                if let Some(slot) = slot.filter(|it| **it > 0) {
+                    *slot += contribution(term.weight, posting);
                 }
             }
         }
@@ -112,76 +98,78 @@ impl<'a, G: Fn(&CapabilityId) -> bool> Board<'a, G> {
     /// Lets a document in for another reason than its words, if it passes the gate; it will
     /// be among the chosen.
     pub(crate) fn call(&mut self, document: u32) -> bool {
-        let index = self.index;
-        let id = || Some(&index.entry(document)?.id);
-        let slot = self.admit(document, id);
-        slot.map(|it| it.is_called = true).is_some()
+        let passes = self.admit(document).is_some();
+        if passes {
+            self.called.push(document);
+        }
+        passes
     }
 
-    fn admit<'i>(
-        &mut self,
-        document: u32,
-        id: impl FnOnce() -> Option<&'i CapabilityId>,
-    ) -> Option<&mut Slot> {
+    /// The slot of a document, if it passes the gate.
+    fn admit(&mut self, document: u32) -> Option<&mut u32> {
         let slot = self.slots.get_mut(document as usize)?;
-        if slot.state == State::Unseen {
-            if id().is_some_and(&self.gate) {
-                slot.state = State::Passed;
-                self.passed.push(document);
-            } else {
-                slot.state = State::Refused;
+        if *slot == 0 {
+            if !self.gate.passes(document) {
+                return None;
             }
+            *slot = 1;
+            self.met.push(document);
         }
-        (slot.state == State::Passed).then_some(slot)
+        Some(slot)
     }
 
     fn words(&self, document: u32) -> u32 {
-        self.slots.get(document as usize).map_or(0, |it| it.words)
+        let slot = self.slots.get(document as usize);
+        slot.map_or(0, |it| it.saturating_sub(1))
     }
 
     /// The words of the last of the best `count` so far; zero if there are fewer.
     fn words_of_last(&self, count: usize) -> u32 {
-        let mut words: Vec<u32> = self.passed.iter().map(|it| self.words(*it)).collect();
+        let mut words: Vec<u32> = self.met.iter().map(|it| self.words(*it)).collect();
         match words.len().checked_sub(count) {
             Some(below) if below < words.len() => *words.select_nth_unstable(below).1,
             _ => 0,
         }
     }
 
-    /// Those of the passed that may be among the best `count` when everything is added, with
-    /// their best clauses, by document.
+    /// Those let in that may be among the best `count` when everything is added, with their
+    /// best clauses, by document.
     pub(crate) fn choose(mut self, query: &Query, count: usize) -> Vec<Chosen> {
         let bound = self.words_of_last(count);
-        let may_be_best = |it: &Slot| it.is_called || query.most(it.words) >= bound;
-        let slots = &mut self.slots;
-        self.passed
-            .retain(|it| slots.get(*it as usize).is_some_and(may_be_best));
-        self.passed.sort_unstable();
-        let mut chosen = Vec::new();
-        for document in &self.passed {
-            if let Some(slot) = slots.get_mut(*document as usize) {
-                chosen.push(Chosen {
-                    document: *document,
-                    words: slot.words,
-                    ..Chosen::default()
-                });
-                slot.chosen = chosen.len() as u32;
-            }
-        }
+        let met = std::mem::take(&mut self.met).into_iter();
+        let may_be_best = met.filter(|it| query.most(self.words(*it)) >= bound);
+        let mut documents: Vec<u32> = may_be_best.collect();
+        documents.append(&mut self.called);
+        documents.sort_unstable();
+        documents.dedup();
+        let chosen = documents.iter().map(|document| Chosen {
+            document: *document,
+            words: self.words(*document),
+            ..Chosen::default()
+        });
+        let mut chosen: Vec<Chosen> = chosen.collect();
         if query.clauses > 1 {
             self.add_clauses(query, &mut chosen);
         }
         chosen
     }
 
-    fn add_clauses(&self, query: &Query, chosen: &mut [Chosen]) {
+    /// Takes the sums apart by clause. The slots are done with, so they serve again: for one
+    /// more than each chosen document's place, and zero for the rest.
+    fn add_clauses(mut self, query: &Query, chosen: &mut [Chosen]) {
+        self.slots.fill(0);
+        for (place, it) in (1_u32..).zip(chosen.iter()) {
+            if let Some(slot) = self.slots.get_mut(it.document as usize) {
+                *slot = place;
+            }
+        }
         for clause in 0..query.clauses {
             let in_clause = |it: &&QueryTerm| it.clauses & (1 << clause) != 0;
             for term in query.terms.iter().filter(in_clause) {
                 for (_, base, postings) in self.index.postings(&term.run) {
                     for posting in postings {
                         let slot = self.slots.get((base + posting.document) as usize);
-                        let place = slot.and_then(|it| it.chosen.checked_sub(1));
+                        let place = slot.and_then(|it| it.checked_sub(1));
                         let Some(it) = place.and_then(|at| chosen.get_mut(at as usize)) else {
                             continue;
                         };

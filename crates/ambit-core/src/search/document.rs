@@ -65,6 +65,18 @@ impl SearchDocument {
         collect(schema, MAX_DEPTH, &mut self.parameters);
         self
     }
+
+    /// What it says of itself in one text, the server's name included: what an embedder is
+    /// given, and what its weights should be taken from.
+    pub fn own_words(&self) -> String {
+        [
+            self.name.as_str(),
+            self.pack.as_str(),
+            self.title.as_str(),
+            self.description.as_str(),
+        ]
+        .join(". ")
+    }
 }
 
 /// Takes the properties of a schema in order, then those of the objects inside.

@@ -20,7 +20,7 @@ pub(crate) struct Vectors(Vec<Option<Quantised>>);
 
 impl Vectors {
     pub(crate) fn of(embedder: &dyn Embedder, documents: &[SearchDocument]) -> Vectors {
-        let texts = documents.iter().map(text_of);
+        let texts = documents.iter().map(SearchDocument::own_words);
         Vectors(texts.map(|it| quantised(embedder, &it)).collect())
     }
 
@@ -49,15 +49,4 @@ pub(crate) fn nearness(a: &[i8], b: &[i8]) -> i32 {
         .zip(b)
         .map(|(a, b)| i32::from(*a) * i32::from(*b))
         .sum()
-}
-
-/// What a document says in its own words, the server's name included.
-fn text_of(document: &SearchDocument) -> String {
-    [
-        document.name.as_str(),
-        document.pack.as_str(),
-        document.title.as_str(),
-        document.description.as_str(),
-    ]
-    .join(". ")
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::document::SearchDocument;
 use super::embed::Embedder;
+use super::gate::Gate;
 use super::near::letters;
 use super::segment::{Entry, Posting, Segment};
 use super::text::Term;
@@ -269,6 +270,16 @@ impl SearchIndex {
     pub(crate) fn entry(&self, document: u32) -> Option<&Entry> {
         let (segment, at) = self.locate(document)?;
         segment.entries.get(at as usize)
+    }
+
+    /// What no other index value has, and all clones of this one share.
+    pub(super) fn identity(&self) -> Arc<[Arc<Segment>]> {
+        self.segments.clone()
+    }
+
+    /// Whether a gate was made for this value.
+    pub(super) fn made(&self, gate: &Gate) -> bool {
+        gate.is_for(&self.segments)
     }
 
     /// All segments, each with its first document's number.

@@ -6,13 +6,13 @@ use super::board::{Board, Chosen};
 use super::embed::{nearness, quantised};
 use super::exact::named;
 use super::fuse::fuse;
+use super::gate::Gate;
 use super::hint::ServerHint;
 use super::hit::{Hit, Score};
 use super::index::SearchIndex;
 use super::phrase::phrases;
 use super::query::{Query, SearchRequest, clause_share};
 use super::text::{MAX_BYTES, clip};
-use crate::id::CapabilityId;
 
 /// Most hits of one search.
 const MAX_LIMIT: usize = 1000;
@@ -44,13 +44,12 @@ struct Candidate {
 
 impl SearchIndex {
     /// The best answers to a request among what passes the gate, best first, equals by id.
-    /// What does not pass is never scored and never found. The gate must answer the same for
-    /// the same id throughout.
-    pub fn search(
-        &self,
-        request: &SearchRequest,
-        gate: impl Fn(&CapabilityId) -> bool,
-    ) -> Vec<Hit> {
+    /// What does not pass is never scored and never found; a gate of another index passes
+    /// nothing.
+    pub fn search(&self, request: &SearchRequest, gate: &Gate) -> Vec<Hit> {
+        if !self.made(gate) {
+            return Vec::new();
+        }
         let query = Query::new(self, request);
         let limit = request.limit.min(MAX_LIMIT);
         let look_at = limit.max(CLOSE_LOOK);

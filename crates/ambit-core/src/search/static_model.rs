@@ -76,13 +76,13 @@ impl StaticModel {
 
     /// The same model, weighing each piece by how rare it is among these texts.
     #[must_use]
-    pub fn weighted_by<'a>(mut self, texts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn weighted_by<T: AsRef<str>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         let mut counts: HashMap<u32, u32> = HashMap::new();
         let mut all = 0_u32;
         for text in texts {
             all = all.saturating_add(1);
             let mut seen = HashSet::new();
-            self.each_piece(text, |piece| {
+            self.each_piece(text.as_ref(), |piece| {
                 seen.insert(piece);
             });
             for piece in seen {

@@ -44,13 +44,18 @@ fn index() -> SearchIndex {
     SearchIndex::default().with_source("all", documents(TOOLS))
 }
 
+/// Searches with everything let through.
+fn find(index: &SearchIndex, request: &SearchRequest) -> Vec<Hit> {
+    index.search(request, &index.gate(|_| true))
+}
+
 fn names(hits: &[Hit]) -> Vec<&str> {
     hits.iter().map(|it| it.id.name()).collect()
 }
 
 #[track_caller]
 fn check(query: &str, first: &str) {
-    let hits = index().search(&SearchRequest::new(query), |_| true);
+    let hits = find(&index(), &SearchRequest::new(query));
     assert_eq!(names(&hits).first(), Some(&first), "{query}: {hits:#?}");
 }
 
@@ -82,7 +87,7 @@ fn a_name_wins() {
         "please use search_issues to read a text file",
         "search_issues",
     );
-    let hits = index().search(&SearchRequest::new("mcp__jira__search"), |_| true);
+    let hits = find(&index(), &SearchRequest::new("mcp__jira__search"));
     assert!(matches!(hits[0].why[0], MatchReason::ExactName { .. }));
 }
 
@@ -91,7 +96,7 @@ fn a_near_miss_is_taken_for_the_name() {
     check("serach_isues", "search_issues");
     check("get_pull_reqeust", "get_pull_request");
     check("forcast", "getForecast");
-    let hits = index().search(&SearchRequest::new("forcast"), |_| true);
+    let hits = find(&index(), &SearchRequest::new("forcast"));
     assert_eq!(
         hits[0].why[0].to_string().split(" +").next(),
         Some("`forcast` taken for `forecast` in name")
@@ -103,7 +108,7 @@ fn each_need_of_a_request_finds_its_own() {
     let request = SearchRequest::new(
         "Check the weather forecast in Oslo, then open an issue and post a message",
     );
-    let hits = index().search(&request, |_| true);
+    let hits = find(&index(), &request);
     let mut first = names(&hits[..3]);
     first.sort_unstable();
     assert_eq!(first, ["create_issue", "getForecast", "post_message"]);
@@ -112,10 +117,10 @@ fn each_need_of_a_request_finds_its_own() {
 #[test]
 fn a_server_hint_prefers_and_does_not_filter() {
     let mut request = SearchRequest::new("searching");
-    let hits = index().search(&request, |_| true);
+    let hits = find(&index(), &request);
     assert_eq!(names(&hits), ["search", "search_issues"]);
     request.server = Some("GitHub".into());
-    let hits = index().search(&request, |_| true);
+    let hits = find(&index(), &request);
     assert_eq!(names(&hits), ["search_issues", "search"]);
     let is_server = |it: &MatchReason| matches!(it, MatchReason::Server { .. });
     assert!(hits[0].why.iter().any(is_server));
@@ -123,15 +128,55 @@ fn a_server_hint_prefers_and_does_not_filter() {
 
 #[test]
 fn what_fails_the_gate_is_not_there() {
-    let gate = |id: &CapabilityId| id.owner() != "github";
+    let index = index();
+    let gate = index.gate(|id| id.owner() != "github");
+    assert_eq!(gate.passing(), index.len() - 3);
     for query in [
         "search_issues",
         "mcp__github__search_issues",
         "issue",
         "serach_isues",
     ] {
-        let hits = index().search(&SearchRequest::new(query), gate);
+        let hits = index.search(&SearchRequest::new(query), &gate);
         assert!(hits.iter().all(|it| it.id.owner() != "github"), "{query}");
+    }
+}
+
+#[test]
+fn a_gate_of_another_index_passes_nothing() {
+    let index = index();
+    let gate = index.gate(|_| true);
+    let request = SearchRequest::new("issue");
+    assert!(!index.clone().search(&request, &gate).is_empty());
+    let same_documents = index.with_source("all", documents(TOOLS));
+    let more = index.with_source("more", documents("a only | one issue |"));
+    let fewer = more.without_source("all");
+    for other in [same_documents, more, fewer, SearchIndex::default()] {
+        assert!(other.search(&request, &gate).is_empty(), "{other:?}");
+    }
+}
+
+#[test]
+fn a_gate_is_asked_about_each_document_once() {
+    for count in [0, 1, 63, 64, 65, 128, 200] {
+        let lines = (0..count).map(|at| format!("a tool_{at} | thing |\n"));
+        let index = SearchIndex::default().with_source("s", documents(&lines.collect::<String>()));
+        let asked = std::cell::RefCell::new(Vec::new());
+        let gate = index.gate(|id| {
+            asked.borrow_mut().push(id.clone());
+            id.name().ends_with('3')
+        });
+        let mut asked = asked.into_inner();
+        assert!(asked.is_sorted(), "in the order of the documents");
+        asked.dedup();
+        assert_eq!(asked.len(), count);
+        let request = SearchRequest {
+            limit: 1000,
+            ..SearchRequest::new("thing")
+        };
+        let hits = index.search(&request, &gate);
+        assert_eq!(hits.len(), gate.passing());
+        assert!(hits.iter().all(|it| it.id.name().ends_with('3')));
     }
 }
 
@@ -140,9 +185,10 @@ fn a_body_is_searched() {
     let mut skill = SearchDocument::new(CapabilityId::skill("release").unwrap());
     skill.body = "Bump the changelog, tag, publish the crates.".into();
     let index = index().with_source("skills", vec![skill]);
-    let find = |query| index.search(&SearchRequest::new(query), |_| true);
-    assert_eq!(names(&find("publish a crate")), ["release"]);
-    assert_eq!(names(&find("skill__release")), ["release"]);
+    for query in ["publish a crate", "skill__release"] {
+        let hits = find(&index, &SearchRequest::new(query));
+        assert_eq!(names(&hits), ["release"]);
+    }
 }
 
 #[test]
@@ -165,7 +211,7 @@ fn parameters_come_from_the_schema_two_levels_down() {
 #[test]
 fn odd_requests_are_answered() {
     let index = index();
-    let hits = |query: &str| index.search(&SearchRequest::new(query), |_| true).len();
+    let hits = |query: &str| find(&index, &SearchRequest::new(query)).len();
     for nothing in [
         "",
         "   ",
@@ -184,12 +230,8 @@ fn odd_requests_are_answered() {
         limit: 0,
         ..SearchRequest::new("issue")
     };
-    assert!(index.search(&none, |_| true).is_empty());
-    assert!(
-        SearchIndex::default()
-            .search(&SearchRequest::new("issue"), |_| true)
-            .is_empty()
-    );
+    assert!(find(&index, &none).is_empty());
+    assert!(find(&SearchIndex::default(), &SearchRequest::new("issue")).is_empty());
 }
 
 #[test]
@@ -208,7 +250,7 @@ fn huge_documents_are_bounded() {
     assert_eq!(document.parameters.len(), 256);
     document.description = "word".repeat(12) + &" lorem ipsum".repeat(5000);
     let index = index().with_source("big", vec![document]);
-    let hits = index.search(&SearchRequest::new("lorem"), |_| true);
+    let hits = find(&index, &SearchRequest::new("lorem"));
     assert_eq!(names(&hits), ["tool"]);
 }
 
@@ -219,11 +261,7 @@ fn a_source_comes_and_goes() {
     assert_eq!((index.len(), changed.len()), (10, 1));
     assert!(changed.without_source("all").is_empty());
     assert_eq!(changed.without_source("other").len(), 1);
-    assert!(
-        changed
-            .search(&SearchRequest::new("issue"), |_| true)
-            .is_empty()
-    );
+    assert!(find(&changed, &SearchRequest::new("issue")).is_empty());
 }
 
 /// Means something by the first letter only.
@@ -244,11 +282,12 @@ impl Embedder for FirstLetter {
 fn meaning_joins_words() {
     let index = SearchIndex::with_embedder(std::sync::Arc::new(FirstLetter));
     let index = index.with_source("all", documents(TOOLS));
-    let hits = index.search(&SearchRequest::new("rummage"), |_| true);
+    let hits = find(&index, &SearchRequest::new("rummage"));
     assert_eq!(hits[0].id.name(), "read_file");
     assert!(matches!(hits[0].why[..], [MatchReason::Meaning { .. }]));
     assert_eq!(names(&hits), ["read_file"], "what is farthest is no answer");
-    let gated = index.search(&SearchRequest::new("rummage"), |id| id.owner() != "files");
+    let gate = index.gate(|id| id.owner() != "files");
+    let gated = index.search(&SearchRequest::new("rummage"), &gate);
     assert!(gated.iter().all(|it| it.id.owner() != "files"));
 }
 
@@ -300,7 +339,7 @@ proptest! {
         let request = SearchRequest::new(query);
         let there = SearchIndex::default().with_source("s", corpus.clone());
         let back = SearchIndex::default().with_source("s", corpus.into_iter().rev().collect());
-        prop_assert_eq!(there.search(&request, |_| true), back.search(&request, |_| true));
+        prop_assert_eq!(find(&there, &request), find(&back, &request));
     }
 
     #[test]
@@ -316,17 +355,17 @@ proptest! {
             .without_source("d")
             .with_source("b", by_owner(&corpus, "b"));
         let whole = SearchIndex::default().with_source("x", corpus.clone());
-        let hits = once.search(&request, |_| true);
-        prop_assert_eq!(&steps.search(&request, |_| true), &hits);
-        prop_assert_eq!(&whole.search(&request, |_| true), &hits);
+        let hits = find(&once, &request);
+        prop_assert_eq!(&find(&steps, &request), &hits);
+        prop_assert_eq!(&find(&whole, &request), &hits);
     }
 
     #[test]
     fn the_gate_never_leaks(corpus in corpus(), query in "[a-z_ ]{0,20}|get_issue1|mcp__a__get_issue1") {
         let index = SearchIndex::default().with_source("s", corpus);
-        let gate = |id: &CapabilityId| id.owner() == "b";
-        let hits = index.search(&SearchRequest::new(query), gate);
-        prop_assert!(hits.iter().all(|it| gate(&it.id)));
+        let allows = |id: &CapabilityId| id.owner() == "b";
+        let hits = index.search(&SearchRequest::new(query), &index.gate(allows));
+        prop_assert!(hits.iter().all(|it| allows(&it.id)));
     }
 
     #[test]
@@ -334,19 +373,19 @@ proptest! {
         let index = SearchIndex::default().with_source("s", corpus);
         let mut request = SearchRequest { limit: 100, ..SearchRequest::new(query) };
         request.server = Some(hint);
-        let hits = index.search(&request, |_| true);
+        let hits = find(&index, &request);
         prop_assert!(hits.is_sorted_by(|a, b| (b.score, &a.id) < (a.score, &b.id)));
         for hit in &hits {
             let sum: u32 = hit.why.iter().map(MatchReason::weight).sum();
             prop_assert_eq!(Score(sum), hit.score);
         }
         request.limit = 3;
-        prop_assert_eq!(&index.search(&request, |_| true)[..], &hits[..hits.len().min(3)]);
+        prop_assert_eq!(&find(&index, &request)[..], &hits[..hits.len().min(3)]);
     }
 
     #[test]
     fn no_request_panics(query in any::<String>(), server in any::<Option<String>>()) {
         let request = SearchRequest { query, server, limit: 5 };
-        index().search(&request, |_| true);
+        find(&index(), &request);
     }
 }

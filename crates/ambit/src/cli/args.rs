@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Recompute a session's recorded decisions and compare; nothing is executed
     Replay(ReplayArgs),
+    /// Measure search on labelled requests, and tell what came before what was wanted
+    Eval(EvalArgs),
     /// Print the JSON Schema of ambit.json
     Schema,
     /// Check this installation and say what to mend
@@ -217,4 +219,16 @@ pub(crate) enum LogCommand {
 pub(crate) struct ReplayArgs {
     /// An id, the beginning of one, or `last`
     pub(crate) session: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// A folder with tools.jsonl and queries.jsonl
+    pub(crate) dir: PathBuf,
+    /// A static embedding model to join in: a folder with tokenizer.json and model.safetensors
+    #[arg(long, value_name = "DIR")]
+    pub(crate) model: Option<PathBuf>,
+    /// Show at most so many misses; 10 unless told, none with --json
+    #[arg(long, value_name = "N")]
+    pub(crate) misses: Option<usize>,
 }

@@ -7,6 +7,7 @@ mod catalog;
 mod check;
 mod decide;
 mod doctor;
+mod eval;
 mod fail;
 mod history;
 mod printer;
@@ -52,6 +53,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Secrets(args) => secrets::secrets(args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
+        Command::Eval(args) => eval::eval(&args, printer),
         Command::Schema => {
             printer.json_line(&crate::config::json_schema());
             Ok(Exit::Done)

@@ -30,6 +30,7 @@ pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, McpServer, Ori
 pub use jsonc::{Document, Spot};
 pub use load::{Inputs, Loaded, ProjectFile, find_project, load};
 pub use merged::{Config, Limits};
+pub(crate) use problem::presentable;
 pub use problem::{Place, Problem, Severity, Source};
 pub use rules::RuleLists;
 pub use schema::json_schema;

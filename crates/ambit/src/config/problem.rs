@@ -258,7 +258,7 @@ fn is_bidirectional(c: char) -> bool {
 }
 
 /// What a message quotes, on one line and of a length to be read.
-fn presentable(text: &str) -> String {
+pub(crate) fn presentable(text: &str) -> String {
     const MOST: usize = 600;
     let text = harmless(text).replace(['\n', '\t'], " ");
     match text.char_indices().nth(MOST) {
