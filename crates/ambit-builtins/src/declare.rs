@@ -44,6 +44,8 @@ impl Declaration {
             tags: parse_all(self.tags)?,
             version: VERSION.parse().ok()?,
             needs: Default::default(),
+            hints: Default::default(),
+            acceptance: Default::default(),
             pack_summary: self.pack_summary.to_owned(),
             search_text: String::new(),
         })

@@ -106,6 +106,7 @@ async fn one_call(
         EventBody::ToolIntent {
             call: call.clone(),
             turn: 1,
+            via: None,
             target: id.to_string(),
             id: Some(id.clone()),
             arguments: json!({"path": "notes/today.md", "content": "Buy milk, call the bank."}),

@@ -13,11 +13,11 @@ use thiserror::Error;
 
 use crate::tokens;
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS sources(source TEXT PRIMARY KEY, identity TEXT NOT NULL, descriptors TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS definitions(digest TEXT PRIMARY KEY, manifest TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS costs(digest TEXT PRIMARY KEY, index_tokens INTEGER NOT NULL, full_tokens INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS costs(digest TEXT PRIMARY KEY, index_tokens INTEGER NOT NULL, card_tokens INTEGER NOT NULL, full_tokens INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS revisions(revision INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL);
 ";
 
@@ -114,15 +114,17 @@ impl DescriptorCache {
     fn costs(&self, digests: &[Digest]) -> Result<HashMap<Digest, TokenCosts>, CacheError> {
         let connection = self.connection.lock();
         let find = || {
-            let mut statement = connection
-                .prepare_cached("SELECT index_tokens, full_tokens FROM costs WHERE digest = ?1")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT index_tokens, card_tokens, full_tokens FROM costs WHERE digest = ?1",
+            )?;
             let mut known = HashMap::new();
             for digest in digests {
                 let costs = statement
                     .query_row([digest.to_string()], |row| {
                         Ok(TokenCosts {
                             index: row.get(0)?,
-                            full: row.get(1)?,
+                            card: row.get(1)?,
+                            full: row.get(2)?,
                         })
                     })
                     .optional()?;
@@ -141,8 +143,8 @@ impl DescriptorCache {
             let transaction = connection.transaction()?;
             for (digest, costs) in counted {
                 transaction.execute(
-                    "INSERT OR REPLACE INTO costs VALUES (?1, ?2, ?3)",
-                    params![digest.to_string(), costs.index, costs.full],
+                    "INSERT OR REPLACE INTO costs VALUES (?1, ?2, ?3, ?4)",
+                    params![digest.to_string(), costs.index, costs.card, costs.full],
                 )?;
             }
             transaction.commit()

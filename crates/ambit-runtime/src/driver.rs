@@ -17,7 +17,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approver::{ApprovalReply, ApprovalRequest};
+use crate::dispatch::{Dispatched, dispatch};
 use crate::hook::{HookCall, HookVerdict};
+use crate::injection::LOAD_SKILL;
 use crate::journal::Receipt;
 use crate::random::random_word;
 use crate::recorder::Recorder;
@@ -52,19 +54,26 @@ impl Session {
         let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
         let visible = self.visible();
+        let Dispatched {
+            target,
+            via,
+            arguments,
+        } = dispatch(request, &visible);
         let capability = visible
-            .find(&request.target)
-            .and_then(|id| self.market.load(id));
+            .find(&target)
+            .and_then(|id| self.scope.market.load(id));
         let policy = CallPolicy {
-            limits: &self.market.parts.limits,
-            redactor: &self.market.parts.redactor,
+            limits: &self.scope.market.parts.limits,
+            redactor: &self.scope.market.parts.redactor,
         };
         let permission = self.permission();
         let intent = ToolIntent {
             call: call.clone(),
-            target: request.target,
-            arguments: request.arguments,
+            target,
+            via,
+            arguments,
         };
+        let loads_skill = intent.via.as_deref() == Some(LOAD_SKILL);
         let mut drive = Drive {
             session: self,
             policy,
@@ -89,8 +98,12 @@ impl Session {
                 Next::Happened(fact) => step = advance(step.state, fact, &policy),
             }
         };
-        if let (Observation::Completed(_), Some(capability)) = (&observation, &drive.capability) {
-            self.observed(capability.descriptor());
+        if let Some(capability) = &drive.capability {
+            self.observed(capability.descriptor(), &observation);
+            if loads_skill && matches!(observation, Observation::Completed(_)) {
+                let loaded = self.loaded(&call, capability);
+                drive.recorder.add(vec![loaded]);
+            }
         }
         let recorded = drive.recorder.finish().await;
         CallReport {
@@ -101,12 +114,23 @@ impl Session {
         }
     }
 
+    /// A skill's body is in the conversation now.
+    fn loaded(&self, call: &CallId, capability: &LoadedCapability) -> EventBody {
+        let descriptor = capability.descriptor();
+        self.scope.heard.lock().loaded.insert(descriptor.id.clone());
+        EventBody::CapabilityLoaded {
+            call: call.clone(),
+            id: descriptor.id.clone(),
+            definition: descriptor.digest,
+        }
+    }
+
     /// Hooks see the arguments; without hooks nobody needs the copy.
     fn arguments_for_hooks(&self, arguments: &Value) -> Value {
-        if self.market.parts.hooks.is_empty() {
+        if self.scope.market.parts.hooks.is_empty() {
             Value::Null
         } else {
-            self.market.parts.redactor.shown_json(arguments)
+            self.scope.market.parts.redactor.shown_json(arguments)
         }
     }
 }
@@ -145,7 +169,7 @@ impl Drive<'_> {
             Effect::RunBeforeHooks => self.hooks(HookStage::Before, None).await,
             Effect::RunAfterHooks(output) => self.hooks(HookStage::After, Some(output)).await,
             Effect::RecordStart(permitted) => {
-                let market = &self.session.market;
+                let market = &self.session.scope.market;
                 let objects = market
                     .definition_object(permitted.capability())
                     .into_iter()
@@ -154,7 +178,7 @@ impl Drive<'_> {
                 let before = self.recorder.take();
                 match record_start(
                     market.journal(),
-                    &self.session.id,
+                    &self.session.scope.id,
                     permitted,
                     before,
                     objects,
@@ -173,8 +197,8 @@ impl Drive<'_> {
             }
             Effect::Execute { deadline } => self.execute(deadline).await,
             Effect::StoreResult(output) => {
-                let results = self.session.market.parts.results.clone();
-                let agent = self.session.agent.clone();
+                let results = self.session.scope.market.parts.results.clone();
+                let agent = self.session.scope.agent.clone();
                 match tokio::task::spawn_blocking(move || results.store(&agent, &output)).await {
                     Ok(Ok(reference)) => Fact::ResultStored(reference),
                     Ok(Err(error)) => Fact::StoreFailed {
@@ -192,8 +216,8 @@ impl Drive<'_> {
         let capability = pending.validated().capability();
         let arguments = &pending.validated().intent().arguments;
         let request = ApprovalRequest {
-            agent: self.session.agent.clone(),
-            session: self.session.id.to_string(),
+            agent: self.session.scope.agent.clone(),
+            session: self.session.scope.id.to_string(),
             id: capability.descriptor().id.clone(),
             definition: capability.descriptor().digest,
             title: capability.descriptor().title.clone(),
@@ -203,7 +227,7 @@ impl Drive<'_> {
             reason: pending.reason().clone(),
             digest: pending.digest(),
         };
-        let approver = &self.session.market.parts.approver;
+        let approver = &self.session.scope.market.parts.approver;
         let reply = tokio::select! {
             reply = tokio::time::timeout(self.policy.limits.approval, approver.ask(&request)) => reply,
             () = self.cancel.cancelled() => return Fact::Cancelled,
@@ -231,14 +255,14 @@ impl Drive<'_> {
         let Some(capability) = &self.capability else {
             return Fact::HooksPassed { notes };
         };
-        let session = self.session.id.to_string();
-        for hook in &self.session.market.parts.hooks {
+        let session = self.session.scope.id.to_string();
+        for hook in &self.session.scope.market.parts.hooks {
             if !hook.wants(stage, capability.descriptor()) {
                 continue;
             }
             let call = HookCall {
                 stage,
-                agent: &self.session.agent,
+                agent: &self.session.scope.agent,
                 session: &session,
                 call: &self.recorder.call().0,
                 id: &capability.descriptor().id,

@@ -2,8 +2,11 @@
 
 pub mod approver;
 pub mod cache;
+pub mod discovery;
+mod dispatch;
 mod driver;
 pub mod executor;
+pub mod heard;
 pub mod hook;
 pub mod injection;
 pub mod journal;

@@ -1,15 +1,18 @@
 //! The façade: sources in, sessions and calls through, events out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
+use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::digest::Digest;
+use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Source};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
+use ambit_core::search::{Embedder, SearchDocument, SearchIndex};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
@@ -40,6 +43,8 @@ pub struct MarketplaceParts {
     pub limits: CallLimits,
     /// Where whole results are kept.
     pub results: ResultStore,
+    /// Ranks by meaning beside words, where a model is configured.
+    pub embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// Everything this process knows and can do.
@@ -51,11 +56,24 @@ pub struct CapabilityMarketplace {
     definitions: Mutex<HashMap<Digest, Arc<CapabilityManifest>>>,
     loaded: Mutex<HashMap<Digest, Arc<LoadedCapability>>>,
     stored: Mutex<HashSet<Digest>>,
+    indexed: Mutex<Indexed>,
+}
+
+/// The search index, and what it was made from.
+#[derive(Default)]
+struct Indexed {
+    index: Arc<SearchIndex>,
+    catalog: Option<Digest>,
+    sources: BTreeMap<String, Digest>,
 }
 
 impl CapabilityMarketplace {
     /// A marketplace that offers what its registry declares.
     pub fn new(parts: MarketplaceParts) -> Arc<Self> {
+        let index = match &parts.embedder {
+            Some(embedder) => SearchIndex::with_embedder(Arc::clone(embedder)),
+            None => SearchIndex::default(),
+        };
         let market = CapabilityMarketplace {
             parts,
             catalog: ArcSwap::from_pointee(CatalogSnapshot::default()),
@@ -63,8 +81,12 @@ impl CapabilityMarketplace {
             definitions: Mutex::default(),
             loaded: Mutex::default(),
             stored: Mutex::default(),
+            indexed: Mutex::new(Indexed {
+                index: Arc::new(index),
+                ..Indexed::default()
+            }),
         };
-        market.offer(INJECTION_SOURCE, injection::manifests());
+        market.offer_injections();
         market.refresh();
         Arc::new(market)
     }
@@ -82,6 +104,16 @@ impl CapabilityMarketplace {
     /// The catalog as it is now.
     pub fn catalog(&self) -> Arc<CatalogSnapshot> {
         self.catalog.load_full()
+    }
+
+    /// Knows what must not be shown or written.
+    pub fn redactor(&self) -> &Redactor {
+        &self.parts.redactor
+    }
+
+    /// Where whole results are kept.
+    pub fn results(&self) -> &ResultStore {
+        &self.parts.results
     }
 
     /// The number of the catalog's contents, counted across processes.
@@ -117,19 +149,40 @@ impl CapabilityMarketplace {
         }
     }
 
+    /// Injections, with room kept for what a session adds to their descriptions.
+    fn offer_injections(&self) {
+        let manifests = injection::manifests();
+        let mut descriptors = self.parts.cache.describe(INJECTION_SOURCE, &manifests);
+        for it in descriptors
+            .iter_mut()
+            .filter(|it| injection::is_extended(&it.id))
+        {
+            it.tokens.full += injection::RESERVED;
+        }
+        self.define(&descriptors, manifests);
+        self.push(SourceSnapshot {
+            source: INJECTION_SOURCE.to_owned(),
+            descriptors,
+            unavailable: None,
+        });
+    }
+
     /// A source that serves says what it offers, in full.
     pub fn offer(&self, source: &str, manifests: Vec<CapabilityManifest>) {
         let descriptors = self.parts.cache.describe(source, &manifests);
-        let mut definitions = self.definitions.lock();
-        for (manifest, descriptor) in manifests.into_iter().zip(&descriptors) {
-            definitions.insert(descriptor.digest, Arc::new(manifest));
-        }
-        drop(definitions);
+        self.define(&descriptors, manifests);
         self.push(SourceSnapshot {
             source: source.to_owned(),
             descriptors,
             unavailable: None,
         });
+    }
+
+    fn define(&self, descriptors: &[CapabilityDescriptor], manifests: Vec<CapabilityManifest>) {
+        let mut definitions = self.definitions.lock();
+        for (manifest, descriptor) in manifests.into_iter().zip(descriptors) {
+            definitions.insert(descriptor.digest, Arc::new(manifest));
+        }
     }
 
     /// Takes in one source's snapshot: whole, light, its definitions to be found by digest.
@@ -178,12 +231,64 @@ impl CapabilityMarketplace {
         Some(loaded)
     }
 
-    /// The catalog as an object for the journal, unless it is there already.
-    pub(crate) fn catalog_object(&self, catalog: &CatalogSnapshot) -> Option<(Digest, String)> {
-        self.first_time(catalog.digest())
-            .then(|| serde_json::to_string(&StoredCatalog::from(catalog)).ok())
-            .flatten()
-            .map(|text| (catalog.digest(), text))
+    /// What a turn's selection looked at, as objects for the journal, unless they are there already.
+    pub(crate) fn turn_objects(
+        &self,
+        catalog: &CatalogSnapshot,
+        granted: &Granted,
+    ) -> Vec<(Digest, String)> {
+        let mut objects = Vec::new();
+        if self.first_time(catalog.digest()) {
+            objects.extend(
+                serde_json::to_string(&StoredCatalog::from(catalog))
+                    .ok()
+                    .map(|it| (catalog.digest(), it)),
+            );
+        }
+        if self.first_time(granted.digest()) {
+            objects.extend(
+                serde_json::to_string(granted)
+                    .ok()
+                    .map(|it| (granted.digest(), it)),
+            );
+        }
+        objects
+    }
+
+    /// Everything that can be found, brought up to date source by source.
+    pub fn index(&self) -> Arc<SearchIndex> {
+        let catalog = self.catalog.load();
+        let mut indexed = self.indexed.lock();
+        if indexed.catalog != Some(catalog.digest()) {
+            let sources = by_source(&catalog);
+            let mut index = SearchIndex::clone(&indexed.index);
+            for gone in indexed
+                .sources
+                .keys()
+                .filter(|it| !sources.contains_key(it.as_str()))
+            {
+                index = index.without_source(gone);
+            }
+            let changed = sources
+                .iter()
+                .filter(|(name, entries)| indexed.sources.get(**name) != Some(&digest_of(entries)));
+            index =
+                index.with_sources(changed.map(|(name, entries)| (*name, self.documents(entries))));
+            indexed.sources = sources
+                .iter()
+                .map(|(name, entries)| ((*name).to_owned(), digest_of(entries)))
+                .collect();
+            indexed.index = Arc::new(index);
+            indexed.catalog = Some(catalog.digest());
+        }
+        Arc::clone(&indexed.index)
+    }
+
+    fn documents(&self, entries: &[&Arc<CapabilityDescriptor>]) -> Vec<SearchDocument> {
+        entries
+            .iter()
+            .filter_map(|entry| Some(document(&*self.definition(&entry.digest)?)))
+            .collect()
     }
 
     /// A definition as an object for the journal, unless it is there already.
@@ -207,4 +312,37 @@ impl CapabilityMarketplace {
 fn source_of<'a>(key: &str, mut ids: impl Iterator<Item = &'a CapabilityId>) -> String {
     let kind = ids.next().map_or(Source::Extension, CapabilityId::source);
     format!("{}:{key}", kind.as_str())
+}
+
+fn by_source(catalog: &CatalogSnapshot) -> BTreeMap<&str, Vec<&Arc<CapabilityDescriptor>>> {
+    let mut sources: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for entry in catalog.iter() {
+        sources
+            .entry(entry.source.as_str())
+            .or_default()
+            .push(entry);
+    }
+    sources
+}
+
+fn digest_of(entries: &[&Arc<CapabilityDescriptor>]) -> Digest {
+    Digest::of_fields(entries.iter().map(|it| it.digest.as_bytes().as_slice()))
+}
+
+/// What search knows of a capability.
+fn document(manifest: &CapabilityManifest) -> SearchDocument {
+    let tags = manifest.tags.iter().map(|it| it.as_str().to_owned());
+    SearchDocument {
+        name: manifest.id.name().to_owned(),
+        title: manifest.title.clone(),
+        description: manifest.description.clone(),
+        tags: tags
+            .chain(manifest.hints.keywords.iter().cloned())
+            .collect(),
+        pack: manifest.id.owner().to_owned(),
+        pack_summary: manifest.pack_summary.clone(),
+        body: manifest.search_text.clone(),
+        ..SearchDocument::new(manifest.id.clone())
+    }
+    .with_input_schema(&manifest.input_schema)
 }

@@ -75,10 +75,12 @@ impl<'a> Recorder<'a> {
 
     fn append(&mut self, durability: Durability) -> Receipt {
         let events = self.take();
-        self.session
-            .market
-            .journal()
-            .append(&self.session.id, events, Vec::new(), durability)
+        self.session.scope.market.journal().append(
+            &self.session.scope.id,
+            events,
+            Vec::new(),
+            durability,
+        )
     }
 }
 

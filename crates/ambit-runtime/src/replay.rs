@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ambit_core::catalog::{CatalogSnapshot, StoredCatalog};
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
+use ambit_core::granted::Granted;
 use ambit_core::id::CapabilityId;
 use ambit_core::intent::CallId;
 use ambit_core::manifest::CapabilityManifest;
@@ -80,6 +81,7 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
             EventBody::TurnStarted {
                 turn,
                 catalog,
+                granted,
                 policy,
                 input,
             } => {
@@ -93,7 +95,11 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
                 let Some(snapshot) = self.catalog(catalog) else {
                     return self.unverifiable(seq, format!("the catalog {catalog} was not stored"));
                 };
-                let visible = select(&snapshot, input);
+                let Some(granted) = self.granted(granted) else {
+                    return self
+                        .unverifiable(seq, format!("what was granted ({granted}) was not stored"));
+                };
+                let visible = select(&snapshot, &granted, input);
                 self.turns.insert(*turn, (*catalog, visible));
             }
             EventBody::CapabilityDiff { turn, visible, .. } => {
@@ -111,6 +117,7 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
                 id,
                 arguments,
                 digest,
+                ..
             } => {
                 self.report.calls += 1;
                 let catalog = self.turns.get(turn).map(|(catalog, _)| *catalog);
@@ -203,6 +210,11 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
 
     fn unverifiable(&mut self, seq: u64, what: String) {
         self.report.unverifiable.push(Finding { seq, what });
+    }
+
+    fn granted(&self, digest: &Digest) -> Option<Granted> {
+        let granted: Granted = serde_json::from_str(&(self.object)(digest)?).ok()?;
+        (granted.digest() == *digest).then_some(granted)
     }
 
     fn catalog(&mut self, digest: &Digest) -> Option<CatalogSnapshot> {

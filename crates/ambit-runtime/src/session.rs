@@ -1,22 +1,27 @@
-//! One conversation of one agent: what it was granted, what it sees now, what it has seen.
+//! One conversation of one agent: what it was granted, what it sees now, what it has heard.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ambit_core::event::{EventBody, RemovedEntry};
+use ambit_core::descriptor::CapabilityDescriptor;
+use ambit_core::diff::VisibleDiff;
+use ambit_core::event::EventBody;
 use ambit_core::grant::GrantProblem;
 use ambit_core::id::CapabilityId;
-use ambit_core::manifest::ChannelFeature;
+use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
+use ambit_core::observation::Observation;
 use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
-use ambit_core::turn::TurnInput;
+use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::visible::VisibleSet;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::discovery::{Bounds, DiscoverySettings, TurnRequest};
 use crate::executor::CapabilityExecutor;
-use crate::injection::{InjectionContext, resolve_injections};
+use crate::heard::Heard;
+use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
 use crate::marketplace::CapabilityMarketplace;
 use crate::registry::{Resolved, Skipped, UnknownCapabilities};
@@ -37,6 +42,8 @@ pub struct SessionSpec {
     pub rules: Rules,
     /// What the entry point can do.
     pub channel: BTreeSet<ChannelFeature>,
+    /// How its turns are selected.
+    pub discovery: DiscoverySettings,
     /// Where the agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder it works in.
@@ -47,15 +54,18 @@ pub struct SessionSpec {
     pub callbacks: Callbacks,
 }
 
-/// An open session.
-pub struct Session {
+/// What a session shares with the tools the runtime injects into it.
+pub struct SessionScope {
     pub(crate) market: Arc<CapabilityMarketplace>,
     pub(crate) id: SessionId,
     pub(crate) agent: String,
-    mode: Mode,
-    rules: Rules,
-    channel: BTreeSet<ChannelFeature>,
-    granted: BTreeSet<CapabilityId>,
+    pub(crate) bounds: Bounds,
+    pub(crate) heard: Mutex<Heard>,
+}
+
+/// An open session.
+pub struct Session {
+    pub(crate) scope: Arc<SessionScope>,
     executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>>,
     skipped: Vec<Skipped>,
     state: Mutex<State>,
@@ -95,48 +105,73 @@ impl CapabilityMarketplace {
                     .map(|id| (id, Arc::clone(&grant.executor))),
             );
         }
-        let injected = InjectionContext {
-            agent: spec.agent.clone(),
-            results: self.parts.results.clone(),
-        };
-        for injection in resolve_injections(&injected) {
-            executors.insert(injection.manifest.id, injection.executor);
-        }
-        let session = Session {
+        let injections = crate::injection::wanted(executors.keys());
+        let scope = Arc::new(SessionScope {
             market: Arc::clone(self),
             id: SessionId::generate(),
-            mode: spec.mode,
-            rules: spec.rules,
-            channel: spec.channel,
-            granted: executors.keys().cloned().collect(),
-            executors,
-            skipped,
-            state: Mutex::new(State {
-                standing: self.parts.approver.standing(&spec.agent),
-                revision: self.catalog().revision(),
-                ..State::default()
-            }),
             agent: spec.agent,
+            bounds: Bounds {
+                granted: Arc::new(
+                    executors
+                        .keys()
+                        .cloned()
+                        .chain(injections.iter().map(|it| it.id.clone()))
+                        .collect(),
+                ),
+                mode: spec.mode,
+                rules: spec.rules,
+                channel: spec.channel,
+                settings: spec.discovery,
+            },
+            heard: Mutex::default(),
+        });
+        executors.extend(resolve_injections(&scope, injections));
+        let state = State {
+            standing: self.parts.approver.standing(&scope.agent),
+            revision: self.catalog().revision(),
+            ..State::default()
         };
-        session.record(vec![EventBody::SessionStarted {
-            agent: session.agent.clone(),
-            mode: session.mode,
+        scope.record(EventBody::SessionStarted {
+            agent: scope.agent.clone(),
+            mode: scope.bounds.mode,
             workspace: spec.workspace.display().to_string(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-        }]);
-        Ok(session)
+        });
+        Ok(Session {
+            scope,
+            executors,
+            skipped,
+            state: Mutex::new(state),
+        })
+    }
+}
+
+impl SessionScope {
+    /// Records one thing that happened in this session.
+    pub(crate) fn record(&self, body: EventBody) -> Receipt {
+        self.market.journal().append(
+            &self.id,
+            vec![NewEvent { body, cause: None }],
+            Vec::new(),
+            Durability::Behind,
+        )
     }
 }
 
 impl Session {
     /// Its name in the journal.
     pub fn id(&self) -> &SessionId {
-        &self.id
+        &self.scope.id
     }
 
     /// What it was given and does not have, and why.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// What holds for all its turns.
+    pub fn bounds(&self) -> &Bounds {
+        &self.scope.bounds
     }
 
     /// What the model sees now.
@@ -146,15 +181,23 @@ impl Session {
 
     /// Begins the next turn: selects what is visible, and records what that depended on and what
     /// it changed.
-    pub fn begin_turn(&self) -> Arc<VisibleSet> {
-        let catalog = self.market.catalog();
-        let input = TurnInput {
-            granted: self.granted.clone(),
-            mode: self.mode,
-            rules: self.rules.clone(),
-            channel: self.channel.clone(),
-        };
-        let visible = Arc::new(select(&catalog, &input));
+    pub fn begin_turn(&self, request: &TurnRequest) -> Arc<VisibleSet> {
+        let scope = &self.scope;
+        let catalog = scope.market.catalog();
+        let granted = &scope.bounds.granted;
+        let previous = self
+            .visible()
+            .entries()
+            .iter()
+            .map(|it| it.id.clone())
+            .collect();
+        let heard = scope.heard.lock().clone();
+        let input = scope
+            .market
+            .turn_input(&scope.bounds, &catalog, request, &heard, previous);
+        let visible = Arc::new(select(&catalog, granted, &input));
+        // Candidates had their turn; what is visible now stays by itself.
+        scope.heard.lock().candidates.clear();
         let mut state = self.state.lock();
         state.turn += 1;
         let turn = state.turn;
@@ -162,7 +205,7 @@ impl Session {
         let since = std::mem::replace(&mut state.revision, catalog.revision());
         drop(state);
 
-        let mut events: Vec<EventBody> = self
+        let mut events: Vec<EventBody> = scope
             .market
             .changes_since(since)
             .into_iter()
@@ -176,19 +219,37 @@ impl Session {
         events.push(EventBody::TurnStarted {
             turn,
             catalog: catalog.digest(),
+            granted: granted.digest(),
             policy: POLICY_VERSION,
             input,
         });
-        events.push(diff(turn, &before, &visible));
-        let objects = self.market.catalog_object(&catalog).into_iter().collect();
+        let diff = VisibleDiff::between(&before, &visible);
+        events.push(EventBody::CapabilityDiff {
+            turn,
+            visible: visible.digest(),
+            diff,
+        });
+        let objects = scope.market.turn_objects(&catalog, granted);
         let events = events
             .into_iter()
             .map(|body| NewEvent { body, cause: None })
             .collect();
-        self.market
+        scope
+            .market
             .journal()
-            .append(&self.id, events, objects, Durability::Behind);
+            .append(&scope.id, events, objects, Durability::Behind);
         visible
+    }
+
+    /// What the model is given this turn.
+    pub fn projection(&self, format: ToolFormat) -> Projection {
+        let visible = self.visible();
+        let manifests: BTreeMap<CapabilityId, Arc<CapabilityManifest>> = visible
+            .entries()
+            .iter()
+            .filter_map(|it| Some((it.id.clone(), self.scope.manifest(&it.id)?)))
+            .collect();
+        project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
     }
 
     pub(crate) fn turn(&self) -> u32 {
@@ -202,9 +263,9 @@ impl Session {
     pub(crate) fn permission(&self) -> PermissionInput {
         let state = self.state.lock();
         PermissionInput {
-            agent: self.agent.clone(),
-            mode: self.mode,
-            rules: self.rules.clone(),
+            agent: self.scope.agent.clone(),
+            mode: self.scope.bounds.mode,
+            rules: self.scope.bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
         }
@@ -217,40 +278,12 @@ impl Session {
         }
     }
 
-    pub(crate) fn observed(&self, capability: &ambit_core::descriptor::CapabilityDescriptor) {
-        let mut state = self.state.lock();
-        state.taint = state.taint.after(capability);
-    }
-
-    pub(crate) fn record(&self, bodies: Vec<EventBody>) -> Receipt {
-        let events = bodies
-            .into_iter()
-            .map(|body| NewEvent { body, cause: None })
-            .collect();
-        self.market
-            .journal()
-            .append(&self.id, events, Vec::new(), Durability::Behind)
-    }
-}
-
-fn diff(turn: u32, before: &VisibleSet, after: &VisibleSet) -> EventBody {
-    let was: BTreeSet<_> = before.entries().iter().map(|it| &it.id).collect();
-    let is: BTreeSet<_> = after.entries().iter().map(|it| &it.id).collect();
-    EventBody::CapabilityDiff {
-        turn,
-        visible: after.digest(),
-        added: after
-            .entries()
-            .iter()
-            .filter(|it| !was.contains(&it.id))
-            .cloned()
-            .collect(),
-        removed: was
-            .difference(&is)
-            .map(|id| RemovedEntry {
-                id: (*id).clone(),
-                why: after.hidden().get(id).cloned(),
-            })
-            .collect(),
+    /// Takes in how a call of a capability ended.
+    pub(crate) fn observed(&self, capability: &CapabilityDescriptor, observation: &Observation) {
+        if matches!(observation, Observation::Completed(_)) {
+            let mut state = self.state.lock();
+            state.taint = state.taint.after(capability);
+        }
+        self.scope.heard.lock().observe(&capability.id, observation);
     }
 }

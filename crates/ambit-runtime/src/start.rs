@@ -4,6 +4,7 @@ use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::gate::PermittedCall;
 use ambit_core::id::CapabilityId;
+use ambit_core::intent::CallId;
 use serde_json::Value;
 
 use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt, SessionId};
@@ -12,11 +13,17 @@ use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt
 /// nothing executes around the gates or unrecorded.
 #[derive(Debug)]
 pub struct StartedCall {
+    call: CallId,
     id: CapabilityId,
     arguments: Value,
 }
 
 impl StartedCall {
+    /// Which call.
+    pub fn call(&self) -> &CallId {
+        &self.call
+    }
+
     /// Which capability.
     pub fn id(&self) -> &CapabilityId {
         &self.id
@@ -60,6 +67,14 @@ pub(crate) async fn record_start(
     if effects.is_effectful() {
         receipt.written().await?;
     }
+    let call = permitted.call().clone();
     let (id, arguments) = permitted.into_parts();
-    Ok((StartedCall { id, arguments }, receipt))
+    Ok((
+        StartedCall {
+            call,
+            id,
+            arguments,
+        },
+        receipt,
+    ))
 }

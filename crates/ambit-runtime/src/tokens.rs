@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use ambit_core::descriptor::TokenCosts;
 use ambit_core::manifest::CapabilityManifest;
+use ambit_core::projection::{ToolFormat, card, index_line, tool};
 use ambit_core::wire::wire_name;
-use serde_json::json;
 use tiktoken_rs::CoreBPE;
 
 /// Texts longer than this are counted in part and scaled: a tokenizer is no faster for being fed
@@ -39,14 +39,16 @@ pub fn count(text: &str) -> u32 {
     u32::try_from(scaled).unwrap_or(u32::MAX)
 }
 
-/// What a manifest costs, per layer.
+/// What stands between two entries of a list.
+const SEPARATOR: u32 = 1;
+
+/// What a manifest costs, per layer, in the wordiest format: no projection costs more.
 pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
     let name = wire_name(&manifest.id);
-    let index = format!("{name}: {}", manifest.summary());
-    let full = json!({"name": name, "description": manifest.description, "input_schema": manifest.input_schema});
     TokenCosts {
-        index: count(&index),
-        full: count(&full.to_string()),
+        index: count(&index_line(manifest, &name)) + SEPARATOR,
+        card: count(&card(manifest, &name)) + SEPARATOR,
+        full: count(&tool(manifest, &name, ToolFormat::OpenAi).to_string()) + SEPARATOR,
     }
 }
 

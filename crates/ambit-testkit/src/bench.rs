@@ -8,6 +8,7 @@ use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
 use ambit_runtime::approver::{Approver, NobodyThere};
 use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::hook::Hook;
 use ambit_runtime::journal::{Event, EventFilter, Journal};
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
@@ -118,6 +119,7 @@ impl Bench {
             redactor: Redactor::new(self.secrets.iter().map(String::as_str)),
             limits: self.limits,
             results: ResultStore::new(self.folder.path().join("results")),
+            embedder: None,
         })
     }
 
@@ -137,13 +139,14 @@ impl Bench {
             mode,
             rules: self.rules.clone(),
             channel: Default::default(),
+            discovery: Default::default(),
             agent_dir: self.folder.path().join("agent"),
             workspace,
             control_paths: Vec::new(),
             callbacks: Default::default(),
         };
         let session = market.open_session(spec).await.unwrap();
-        session.begin_turn();
+        session.begin_turn(&TurnRequest::default());
         session
     }
 

@@ -47,6 +47,8 @@ pub fn fixture_tool(line: &str) -> CapabilityManifest {
         tags: Default::default(),
         version: "1.0.0".parse().unwrap(),
         needs: Default::default(),
+        hints: Default::default(),
+        acceptance: Default::default(),
         pack_summary: String::new(),
         search_text: String::new(),
         id,

@@ -8,6 +8,7 @@ use ambit_core::json::parse_strict;
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::observation::{Completed, Observation};
 use ambit_core::visible::VisibleSet;
+use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
 use ambit_runtime::{CallReport, CallRequest, CancellationToken};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
                 .map(|it| grant_problem(setup, &agent, it))
                 .collect::<Vec<Problem>>()
         })?;
-        let visible = session.begin_turn();
+        let visible = session.begin_turn(&TurnRequest::default());
         let cancel = CancellationToken::new();
         let on_interrupt = cancel.clone();
         let interrupted = tokio::spawn(async move {

@@ -87,11 +87,21 @@ fn describe(body: &EventBody) -> String {
             )
         }
         EventBody::TurnStarted { turn, input, .. } => {
-            format!("turn {turn}, {} granted", input.granted.len())
+            let goal = input.relevance.first().map_or("", |it| it.text.as_str());
+            format!("turn {turn}, mode {} {goal}", input.mode.as_str())
         }
-        EventBody::CapabilityDiff { added, removed, .. } => {
-            format!("{} visible now, {} no longer", added.len(), removed.len())
+
+        EventBody::CapabilityDiff { diff, .. } => {
+            format!(
+                "{} visible now, {} no longer",
+                diff.added.len(),
+                diff.removed.len()
+            )
         }
+        EventBody::SearchPerformed {
+            query, candidates, ..
+        } => format!("{query}: {} candidates", candidates.len()),
+        EventBody::CapabilityLoaded { id, .. } => id.to_string(),
         EventBody::ToolIntent {
             target, arguments, ..
         } => format!("{target} {arguments}"),

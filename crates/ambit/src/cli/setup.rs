@@ -127,6 +127,7 @@ impl Setup {
                 result_bytes: as_usize(config.limits.result_bytes),
             },
             results: ResultStore::new(self.places.results()),
+            embedder: None,
         }))
     }
 
@@ -144,6 +145,7 @@ impl Setup {
             mode: self.mode(args, agent),
             rules: self.rules(agent),
             channel,
+            discovery: Default::default(),
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),

@@ -1,0 +1,200 @@
+//! From what is said and heard to a turn's input: the texts are searched for here, and what they
+//! point to is what the policy sees.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ambit_core::catalog::CatalogSnapshot;
+use ambit_core::granted::Granted;
+use ambit_core::id::CapabilityId;
+use ambit_core::manifest::ChannelFeature;
+use ambit_core::permission::{Mode, Rules};
+use ambit_core::policy::hides;
+use ambit_core::search::{Hit, SearchIndex, SearchRequest};
+use ambit_core::turn::{Asked, Relevance, TurnInput};
+use ambit_core::visible::HiddenReason;
+use ambit_core::weights::Weights;
+
+use crate::heard::Heard;
+use crate::marketplace::CapabilityMarketplace;
+
+/// How many hits of a text count, and how good they must be beside the best.
+const HITS: usize = 8;
+const FAINTEST: u32 = 3;
+/// How much of a text is recorded.
+const RECORDED: usize = 400;
+
+/// How an agent's turns are selected.
+#[derive(Clone, Debug, Default)]
+pub struct DiscoverySettings {
+    /// Most tokens a projection may cost.
+    pub budget: Option<u32>,
+    /// Most entries.
+    pub limit: Option<u32>,
+    /// Always shown, if they may be at all.
+    pub pins: BTreeSet<CapabilityId>,
+    /// Never shown.
+    pub excludes: BTreeSet<CapabilityId>,
+    /// How much each signal counts.
+    pub weights: Weights,
+}
+
+/// What is said at the beginning of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnRequest {
+    /// The task, in words.
+    pub goal: String,
+    /// Files that were touched, relative to the workspace.
+    pub touched: BTreeSet<String>,
+    /// What kind of project this is: `rust`, `node`.
+    pub project: BTreeSet<String>,
+    /// What was observed elsewhere.
+    pub evidence: Vec<String>,
+    /// Another budget for this turn.
+    pub budget: Option<u32>,
+}
+
+/// What holds for all turns of a session.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// What the agent may ever have.
+    pub granted: Arc<Granted>,
+    /// How freely it may act.
+    pub mode: Mode,
+    /// The rules that hold.
+    pub rules: Rules,
+    /// What the entry point can do.
+    pub channel: BTreeSet<ChannelFeature>,
+    /// How its turns are selected.
+    pub settings: DiscoverySettings,
+}
+
+impl Bounds {
+    fn input(&self) -> TurnInput {
+        let settings = &self.settings;
+        TurnInput {
+            mode: self.mode,
+            rules: self.rules.clone(),
+            channel: self.channel.clone(),
+            budget: settings.budget,
+            limit: settings.limit,
+            pins: settings.pins.clone(),
+            excludes: settings.excludes.clone(),
+            weights: settings.weights,
+            ..TurnInput::default()
+        }
+    }
+}
+
+impl CapabilityMarketplace {
+    /// The input of a turn's selection.
+    pub fn turn_input(
+        &self,
+        bounds: &Bounds,
+        catalog: &CatalogSnapshot,
+        request: &TurnRequest,
+        heard: &Heard,
+        previous: Vec<CapabilityId>,
+    ) -> TurnInput {
+        let mut input = TurnInput {
+            previous,
+            touched: request.touched.clone(),
+            candidates: heard.candidates.clone(),
+            called: heard.called.clone(),
+            loaded: heard.loaded.clone(),
+            failures: heard.failures.clone(),
+            ..bounds.input()
+        };
+        input.budget = request.budget.or(input.budget);
+        let mut asked: Vec<(Asked, String)> = Vec::new();
+        if !request.goal.trim().is_empty() {
+            asked.push((Asked::Goal, request.goal.clone()));
+        }
+        // Observations bear on a task; without one there is nothing they could add to.
+        let told = request.evidence.iter().cloned();
+        let observed = heard.evidence.iter().filter(|_| !asked.is_empty()).cloned();
+        asked.extend(
+            told.chain(observed)
+                .filter(|it| !it.trim().is_empty())
+                .map(|it| (Asked::Evidence, it))
+                .collect::<Vec<_>>(),
+        );
+        if !request.touched.is_empty() {
+            asked.push((
+                Asked::Touched,
+                request
+                    .touched
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ));
+        }
+        if !asked.is_empty() && !request.project.is_empty() {
+            asked.push((
+                Asked::Project,
+                request
+                    .project
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ));
+        }
+        if asked.is_empty() {
+            return input;
+        }
+        let index = self.index();
+        // What a rule forbids takes part, so that forbidding it does not lift what ranks below.
+        let gate = index.gate(|id| {
+            bounds.granted.contains(id)
+                && catalog.get(id).is_some_and(|it| {
+                    matches!(
+                        hides(catalog, &input, it),
+                        None | Some(HiddenReason::RuleForbids { .. })
+                    )
+                })
+        });
+        input.relevance = asked
+            .into_iter()
+            .map(|(asked, text)| {
+                let hits = index.search(
+                    &SearchRequest {
+                        limit: HITS,
+                        ..SearchRequest::new(text.as_str())
+                    },
+                    &gate,
+                );
+                let best = hits.first().map_or(0, |it| it.score.0);
+                let hits = hits
+                    .into_iter()
+                    .filter(|it| it.score.0 >= best / FAINTEST)
+                    .map(|it| (it.id, it.score.0))
+                    .collect();
+                let text = self
+                    .parts
+                    .redactor
+                    .written(&text)
+                    .chars()
+                    .take(RECORDED)
+                    .collect();
+                Relevance { asked, text, hits }
+            })
+            .collect();
+        input
+    }
+
+    /// Searches what an agent could have visible now: what nothing but relevance hides.
+    pub fn search(&self, bounds: &Bounds, request: &SearchRequest) -> Vec<Hit> {
+        let catalog = self.catalog();
+        let input = bounds.input();
+        let index: Arc<SearchIndex> = self.index();
+        let gate = index.gate(|id| {
+            bounds.granted.contains(id)
+                && catalog
+                    .get(id)
+                    .is_some_and(|it| hides(&catalog, &input, it).is_none())
+        });
+        index.search(request, &gate)
+    }
+}

@@ -1,0 +1,60 @@
+//! What `tool_search` says is behind it. A model ignores a search that does not say what could be
+//! found; this names the packs an agent has, without listing their tools.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ambit_core::id::{CapabilityId, Kind};
+use ambit_core::manifest::CapabilityManifest;
+use ambit_core::wire::is_injection;
+
+use crate::injection::TOOL_SEARCH;
+use crate::session::SessionScope;
+
+/// How long the list may get; [`RESERVED`] covers it.
+const LONGEST: usize = 280;
+/// Tokens kept for the list in every budget.
+pub(crate) const RESERVED: u32 = 90;
+
+/// Whether this is the capability whose description is extended.
+pub(crate) fn is_extended(id: &CapabilityId) -> bool {
+    is_injection(id) && id.name() == TOOL_SEARCH
+}
+
+impl SessionScope {
+    /// A capability's definition as this session shows it.
+    pub(crate) fn manifest(&self, id: &CapabilityId) -> Option<Arc<CapabilityManifest>> {
+        let catalog = self.market.catalog();
+        let manifest = self.market.definition(&catalog.get(id)?.digest)?;
+        if !is_extended(id) {
+            return Some(manifest);
+        }
+        let mut packs: BTreeMap<&str, usize> = BTreeMap::new();
+        for id in self
+            .bounds
+            .granted
+            .iter()
+            .filter(|it| it.kind() == Kind::Tool && !is_injection(it))
+        {
+            *packs.entry(id.owner()).or_default() += 1;
+        }
+        if packs.is_empty() {
+            return Some(manifest);
+        }
+        let mut list = String::new();
+        for (pack, tools) in packs {
+            let item = format!(
+                "{}{pack} ({tools})",
+                if list.is_empty() { "" } else { ", " }
+            );
+            if list.len() + item.len() > LONGEST {
+                list.push_str(", …");
+                break;
+            }
+            list.push_str(&item);
+        }
+        let mut extended = CapabilityManifest::clone(&manifest);
+        extended.description = format!("{} Behind it: {list}.", manifest.description);
+        Some(Arc::new(extended))
+    }
+}

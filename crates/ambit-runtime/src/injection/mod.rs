@@ -1,0 +1,153 @@
+//! Tools the runtime wires from the execution context, never listed in an agent's config. They
+//! travel the same pipeline as everything else.
+
+mod behind;
+mod read_result;
+mod search;
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ambit_core::effects::{Effects, Risk};
+use ambit_core::id::{CapabilityId, Kind, Source};
+use ambit_core::manifest::CapabilityManifest;
+use ambit_core::observation::{Failure, Output};
+use ambit_core::wire::INJECTION_OWNER;
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::executor::{CapabilityExecutor, StartedCall};
+use crate::session::SessionScope;
+pub(crate) use behind::{RESERVED, is_extended};
+use read_result::ReadResult;
+use search::Search;
+
+/// The source all injections belong to.
+pub const INJECTION_SOURCE: &str = "local:ambit";
+
+/// Loads a skill.
+pub const LOAD_SKILL: &str = "load_skill";
+/// Reads a file of a loaded skill.
+pub const READ_SKILL_FILE: &str = "read_skill_file";
+const TOOL_SEARCH: &str = "tool_search";
+const SKILL_SEARCH: &str = "skill_search";
+const READ_RESULT: &str = "read_result";
+
+/// What injections look like, before any session.
+pub fn manifests() -> Vec<CapabilityManifest> {
+    let query = json!({"type": "string", "minLength": 1, "maxLength": 2000, "description": "What you need, in words. Several needs may be named at once."});
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Most results."});
+    let name = json!({"type": "string", "minLength": 1, "maxLength": 128, "description": "The skill's name, as its line says."});
+    [
+        declare(
+            TOOL_SEARCH,
+            "Search for tools",
+            "Finds tools that are not listed here. Say what you need; what fits best becomes callable in the next turn.",
+            json!({
+                "query": query,
+                "server": {"type": "string", "maxLength": 64, "description": "A server or pack whose tools should come first."},
+                "limit": limit
+            }),
+            &["query"],
+        ),
+        declare(
+            SKILL_SEARCH,
+            "Search for skills",
+            "Finds skills (instructions for kinds of tasks) by what they are about, including what their pages say. Load one with load_skill.",
+            json!({"query": query, "limit": limit}),
+            &["query"],
+        ),
+        declare(
+            LOAD_SKILL,
+            "Load a skill",
+            "Returns a skill's instructions and the list of files that come with it. Load a skill before doing the kind of task it is about.",
+            json!({"name": name}),
+            &["name"],
+        ),
+        declare(
+            READ_SKILL_FILE,
+            "Read a skill's file",
+            "Reads one file of a skill that was loaded, a page at a time.",
+            json!({
+                "name": name,
+                "path": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "The file, as the loaded skill lists it."},
+                "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "The byte to start at."}
+            }),
+            &["name", "path"],
+        ),
+        read_result::manifest(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A read-only injection.
+fn declare(
+    name: &str,
+    title: &str,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> Option<CapabilityManifest> {
+    Some(CapabilityManifest {
+        id: CapabilityId::tool(Source::Local, INJECTION_OWNER, name).ok()?,
+        title: title.to_owned(),
+        description: description.to_owned(),
+        input_schema: json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
+        output_schema: None,
+        effects: Effects::READS,
+        risk: Risk::Low,
+        permissions: BTreeSet::new(),
+        tags: BTreeSet::new(),
+        version: semver::Version::new(1, 0, 0),
+        needs: BTreeSet::new(),
+        hints: Default::default(),
+        acceptance: Default::default(),
+        pack_summary: String::new(),
+        search_text: String::new(),
+    })
+}
+
+/// The injections that make sense beside what is granted: those about skills only where there are
+/// skills.
+pub(crate) fn wanted<'a>(
+    granted: impl Iterator<Item = &'a CapabilityId>,
+) -> Vec<CapabilityManifest> {
+    let has_skills = granted.into_iter().any(|id| id.kind() == Kind::Skill);
+    let about_skills = [SKILL_SEARCH, LOAD_SKILL, READ_SKILL_FILE];
+    manifests()
+        .into_iter()
+        .filter(|it| has_skills || !about_skills.contains(&it.id.name()))
+        .collect()
+}
+
+/// Wires injections to their session.
+pub(crate) fn resolve_injections(
+    scope: &Arc<SessionScope>,
+    wanted: Vec<CapabilityManifest>,
+) -> BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>> {
+    wanted
+        .into_iter()
+        .map(|manifest| {
+            let executor: Arc<dyn CapabilityExecutor> = match manifest.id.name() {
+                READ_RESULT => Arc::new(ReadResult::new(scope)),
+                TOOL_SEARCH => Arc::new(Search::new(scope, Kind::Tool)),
+                SKILL_SEARCH => Arc::new(Search::new(scope, Kind::Skill)),
+                _ => Arc::new(Dispatcher),
+            };
+            (manifest.id, executor)
+        })
+        .collect()
+}
+
+/// Stands for other capabilities; calls are looked through before the first gate.
+struct Dispatcher;
+
+#[async_trait]
+impl CapabilityExecutor for Dispatcher {
+    async fn execute(&self, _: StartedCall) -> Result<Output, Failure> {
+        Err(Failure::refused("the name is not one a skill can have"))
+    }
+}
