@@ -51,10 +51,12 @@ impl Session {
     pub async fn call(&self, request: CallRequest, cancel: &CancellationToken) -> CallReport {
         let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
-        let visible = self.visible();
-        let capability = visible
+        let turn = self.turn();
+        let capability = turn
+            .visible
             .find(&request.target)
-            .and_then(|id| self.market.load(id));
+            .and_then(|id| self.market.load(id))
+            .filter(|it| turn.judged(it));
         let policy = CallPolicy {
             limits: &self.market.parts.limits,
             redactor: &self.market.parts.redactor,
@@ -76,8 +78,8 @@ impl Session {
         };
         let mut step = begin(
             intent,
-            self.turn(),
-            &visible,
+            turn.number,
+            &turn.visible,
             capability,
             &permission,
             &policy,

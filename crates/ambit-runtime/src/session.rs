@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::event::{EventBody, RemovedEntry};
 use ambit_core::grant::GrantProblem;
 use ambit_core::id::CapabilityId;
+use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
@@ -63,11 +65,30 @@ pub struct Session {
 
 #[derive(Default)]
 struct State {
-    turn: u32,
+    turn: Turn,
     revision: u64,
-    visible: Arc<VisibleSet>,
     standing: Vec<StandingApproval>,
     taint: Taint,
+}
+
+/// One selection and what it was made from, taken together: a call belongs to one turn even
+/// when the next begins meanwhile.
+#[derive(Clone, Default)]
+pub(crate) struct Turn {
+    pub(crate) number: u32,
+    pub(crate) visible: Arc<VisibleSet>,
+    catalog: Arc<CatalogSnapshot>,
+}
+
+impl Turn {
+    /// Whether a capability is still what this turn's selection judged. A source may redefine its
+    /// tools at any time; a definition nobody has judged does not run.
+    pub(crate) fn judged(&self, capability: &LoadedCapability) -> bool {
+        let now = capability.descriptor();
+        self.catalog
+            .get(&now.id)
+            .is_some_and(|then| then.digest == now.digest)
+    }
 }
 
 impl CapabilityMarketplace {
@@ -141,7 +162,7 @@ impl Session {
 
     /// What the model sees now.
     pub fn visible(&self) -> Arc<VisibleSet> {
-        Arc::clone(&self.state.lock().visible)
+        Arc::clone(&self.state.lock().turn.visible)
     }
 
     /// Begins the next turn: selects what is visible, and records what that depended on and what
@@ -156,9 +177,13 @@ impl Session {
         };
         let visible = Arc::new(select(&catalog, &input));
         let mut state = self.state.lock();
-        state.turn += 1;
-        let turn = state.turn;
-        let before = std::mem::replace(&mut state.visible, Arc::clone(&visible));
+        let turn = state.turn.number + 1;
+        let next = Turn {
+            number: turn,
+            visible: Arc::clone(&visible),
+            catalog: Arc::clone(&catalog),
+        };
+        let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
         drop(state);
 
@@ -191,8 +216,8 @@ impl Session {
         visible
     }
 
-    pub(crate) fn turn(&self) -> u32 {
-        self.state.lock().turn
+    pub(crate) fn turn(&self) -> Turn {
+        self.state.lock().turn.clone()
     }
 
     pub(crate) fn executor(&self, id: &CapabilityId) -> Option<Arc<dyn CapabilityExecutor>> {
