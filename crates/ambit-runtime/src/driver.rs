@@ -91,7 +91,7 @@ impl Session {
                 Next::Happened(fact) => step = advance(step.state, fact, &policy),
             }
         };
-        if let (Observation::Completed(_), Some(capability)) = (&observation, &drive.capability) {
+        if let Some(capability) = drive.capability.as_ref().filter(|_| quotes(&observation)) {
             self.observed(capability.descriptor());
         }
         let recorded = drive.recorder.finish().await;
@@ -110,6 +110,18 @@ impl Session {
         } else {
             self.market.parts.redactor.shown_json(arguments)
         }
+    }
+}
+
+/// Whether the caller is given words of the provider: its errors carry them as its results do.
+fn quotes(observation: &Observation) -> bool {
+    match observation {
+        Observation::Completed(_) => true,
+        Observation::Denied(_) => false,
+        Observation::Failed(failure) => matches!(
+            failure.code,
+            Code::ProviderFailed | Code::ProviderUnreachable | Code::Refused | Code::OutputInvalid
+        ),
     }
 }
 
