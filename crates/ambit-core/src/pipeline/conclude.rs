@@ -33,21 +33,24 @@ pub(super) fn check_output(flight: &InFlight, output: Output) -> Result<Output, 
     }
 }
 
-/// Redacts a result, and gives it to the caller if it is small enough; otherwise the whole is
-/// stored first.
+/// Gives a redacted result to the caller if it is small enough; otherwise the whole is stored
+/// first.
 pub(super) fn deliver(
     events: Vec<EventBody>,
     flight: InFlight,
     output: Output,
     policy: &CallPolicy<'_>,
 ) -> Step {
-    let output = redact(output, policy);
     let whole = output.bytes();
     let completed = Completed {
         output,
         result_ref: None,
         untrusted: is_external(&flight.capability.descriptor().id),
-        notes: flight.notes.clone(),
+        notes: flight
+            .notes
+            .iter()
+            .map(|it| policy.redactor.shown(it).into_owned())
+            .collect(),
     };
     if whole <= policy.limits.result_bytes {
         return flight.conclude(events, Observation::Completed(completed), policy);
@@ -122,7 +125,8 @@ fn cut(output: &mut Output, limit: usize) {
     output.content = kept;
 }
 
-fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
+/// Takes known secrets out of a result.
+pub(super) fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
     for block in &mut output.content {
         match block {
             Content::Text(it) => {

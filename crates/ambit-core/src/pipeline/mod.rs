@@ -3,7 +3,7 @@
 //! ```text
 //! intent ─ visible? ─ validate ─ permitted? ─┬─ ask ──▶ Asking ─┐
 //!                                            └──────────────────┴▶ BeforeHooks ─▶ Starting
-//!   ─▶ Executing ─ output schema ─▶ AfterHooks ─ redact, truncate ─▶ Storing ─▶ Done
+//!   ─▶ Executing ─ output schema, redact ─▶ AfterHooks ─ truncate ─▶ Storing ─▶ Done
 //! ```
 //!
 //! [`begin`] takes an intent through both gates as far as it gets without help. After that each
@@ -24,7 +24,7 @@ use crate::code::Code;
 use crate::event::{ApprovalOutcome, EventBody, HookStage};
 use crate::gate::PendingCall;
 use crate::observation::{Denial, Failure, Observation};
-use conclude::{check_output, deliver, finish};
+use conclude::{check_output, deliver, finish, redact};
 use state::InFlight;
 
 /// Takes one fact in and says what to do next.
@@ -73,13 +73,13 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::BeforeHooks(permitted), Fact::HooksPassed { notes }) => {
-            let events = hook_events(permitted.call(), HookStage::Before, &notes, None);
+            let events = hook_events(permitted.call(), HookStage::Before, &notes, None, policy);
             let flight = InFlight::new(&permitted, notes);
             Step::next(events, S::Starting(flight), Effect::RecordStart(permitted))
         }
         (S::BeforeHooks(permitted), Fact::HookRefused(denial)) => {
             let call = permitted.call().clone();
-            let events = hook_events(&call, HookStage::Before, &[], Some(&denial));
+            let events = hook_events(&call, HookStage::Before, &[], Some(&denial), policy);
             finish(events, call, Observation::Denied(denial), policy)
         }
 
@@ -103,11 +103,15 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         (S::Executing(mut flight), Fact::Executed { result, elapsed }) => {
             flight.elapsed = elapsed;
             match result.and_then(|output| check_output(&flight, output)) {
-                Ok(output) => Step::next(
-                    Vec::new(),
-                    S::AfterHooks(flight, output.clone()),
-                    Effect::RunAfterHooks(output),
-                ),
+                Ok(output) => {
+                    // Before the hooks: they are somebody else, too.
+                    let output = redact(output, policy);
+                    Step::next(
+                        Vec::new(),
+                        S::AfterHooks(flight, output.clone()),
+                        Effect::RunAfterHooks(output),
+                    )
+                }
                 Err(failure) => flight.fail(failure, policy),
             }
         }
@@ -128,12 +132,12 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::AfterHooks(mut flight, output), Fact::HooksPassed { notes }) => {
-            let events = hook_events(&flight.call, HookStage::After, &notes, None);
+            let events = hook_events(&flight.call, HookStage::After, &notes, None, policy);
             flight.notes.extend(notes);
             deliver(events, flight, output, policy)
         }
         (S::AfterHooks(flight, _), Fact::HookRefused(denial)) => {
-            let events = hook_events(&flight.call, HookStage::After, &[], Some(&denial));
+            let events = hook_events(&flight.call, HookStage::After, &[], Some(&denial), policy);
             flight.conclude(events, Observation::Denied(denial), policy)
         }
 
@@ -194,15 +198,17 @@ fn hook_events(
     stage: HookStage,
     notes: &[String],
     refused: Option<&Denial>,
+    policy: &CallPolicy<'_>,
 ) -> Vec<EventBody> {
+    let written = |text: &String| policy.redactor.written(text).into_owned();
     if notes.is_empty() && refused.is_none() {
         return Vec::new();
     }
     vec![EventBody::HookDecided {
         call: call.clone(),
         stage,
-        notes: notes.to_vec(),
-        refused: refused.map(|it| it.reason.clone()),
+        notes: notes.iter().map(written).collect(),
+        refused: refused.map(|it| written(&it.reason)),
     }]
 }
 
