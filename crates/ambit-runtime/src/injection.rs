@@ -18,6 +18,9 @@ use crate::results::{PAGE, ResultError, ResultStore};
 /// The source all injections belong to.
 pub const INJECTION_SOURCE: &str = "local:ambit";
 
+/// Room for the line that says where the next page starts.
+const PAGE_NOTE: usize = 100;
+
 /// One injected tool.
 pub struct Injection {
     /// What it is.
@@ -32,6 +35,9 @@ pub struct InjectionContext {
     pub agent: String,
     /// Whole results that were too large to hand over.
     pub results: ResultStore,
+    /// How many bytes of a result the caller is given. A page that did not fit would be cut and
+    /// stored in its turn, and nobody would ever come to the end.
+    pub result_bytes: usize,
 }
 
 /// The injections of a session.
@@ -39,6 +45,7 @@ pub fn resolve_injections(context: &InjectionContext) -> Vec<Injection> {
     let read_result = ReadResult {
         agent: context.agent.clone(),
         results: context.results.clone(),
+        most: context.result_bytes.saturating_sub(PAGE_NOTE),
     };
     manifests()
         .into_iter()
@@ -101,6 +108,7 @@ fn read_result_manifest() -> Option<CapabilityManifest> {
 struct ReadResult {
     agent: String,
     results: ResultStore,
+    most: usize,
 }
 
 #[async_trait]
@@ -117,7 +125,8 @@ impl CapabilityExecutor for ReadResult {
             .get("limit")
             .and_then(Value::as_u64)
             .and_then(|it| usize::try_from(it).ok())
-            .unwrap_or(PAGE / 2);
+            .unwrap_or(PAGE / 2)
+            .min(self.most);
         let this = self.clone();
         let page = tokio::task::spawn_blocking(move || {
             this.results.read(&this.agent, &reference, offset, limit)

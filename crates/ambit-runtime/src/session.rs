@@ -119,6 +119,7 @@ impl CapabilityMarketplace {
         let injected = InjectionContext {
             agent: spec.agent.clone(),
             results: self.parts.results.clone(),
+            result_bytes: self.parts.limits.result_bytes,
         };
         for injection in resolve_injections(&injected) {
             executors.insert(injection.manifest.id, injection.executor);
