@@ -208,3 +208,8 @@ fn source_of<'a>(key: &str, mut ids: impl Iterator<Item = &'a CapabilityId>) -> 
     let kind = ids.next().map_or(Source::Extension, CapabilityId::source);
     format!("{}:{key}", kind.as_str())
 }
+
+/// The key behind a source: the way back from [`source_of`].
+pub(crate) fn key_of(source: &str) -> &str {
+    source.split_once(':').map_or(source, |(_, key)| key)
+}

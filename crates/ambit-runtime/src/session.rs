@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::executor::CapabilityExecutor;
 use crate::injection::{InjectionContext, resolve_injections};
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
-use crate::marketplace::CapabilityMarketplace;
+use crate::marketplace::{CapabilityMarketplace, key_of};
 use crate::registry::{Resolved, Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
 
@@ -108,11 +108,20 @@ impl CapabilityMarketplace {
         };
         let Resolved { granted, skipped } = self.registry().resolve(checked, &context).await;
         let mut executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>> = BTreeMap::new();
+        let catalog = self.catalog();
         for grant in granted {
+            // An id that another key's definition holds is judged by that definition; running it
+            // here would be running what nobody judged.
+            let own = |id: &CapabilityId| {
+                catalog
+                    .get(id)
+                    .is_none_or(|it| key_of(&it.source) == grant.key)
+            };
             executors.extend(
                 grant
                     .ids
                     .into_iter()
+                    .filter(own)
                     .map(|id| (id, Arc::clone(&grant.executor))),
             );
         }
