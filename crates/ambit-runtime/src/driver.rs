@@ -161,10 +161,8 @@ impl Drive<'_> {
             Effect::RunAfterHooks(output) => self.hooks(HookStage::After, Some(output)).await,
             Effect::RecordStart(permitted) => {
                 let market = &self.session.market;
-                let objects = market
-                    .definition_object(permitted.capability())
-                    .into_iter()
-                    .collect();
+                let object = market.definition_object(permitted.capability());
+                let stores = object.as_ref().map(|(digest, _)| *digest);
                 let effectful = permitted.capability().descriptor().effects.is_effectful();
                 let before = self.recorder.take();
                 match record_start(
@@ -172,11 +170,14 @@ impl Drive<'_> {
                     &self.session.id,
                     permitted,
                     before,
-                    objects,
+                    object.into_iter().collect(),
                 )
                 .await
                 {
                     Ok((started, receipt)) => {
+                        if let Some(digest) = stores {
+                            market.handed_over(digest, &receipt);
+                        }
                         self.recorder.started(receipt, effectful);
                         self.started = Some(started);
                         Fact::StartRecorded

@@ -1,6 +1,6 @@
 //! The façade: sources in, sessions and calls through, events out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
@@ -17,7 +17,7 @@ use crate::approver::Approver;
 use crate::cache::DescriptorCache;
 use crate::hook::Hook;
 use crate::injection::{self, INJECTION_SOURCE};
-use crate::journal::Journal;
+use crate::journal::{Journal, Receipt};
 use crate::registry::CapabilityRegistry;
 use crate::resolver::Offer;
 use crate::results::ResultStore;
@@ -50,7 +50,8 @@ pub struct CapabilityMarketplace {
     changes: Mutex<Vec<(u64, Digest, CatalogChange)>>,
     definitions: Mutex<HashMap<Digest, Arc<CapabilityManifest>>>,
     loaded: Mutex<HashMap<Digest, Arc<LoadedCapability>>>,
-    stored: Mutex<HashSet<Digest>>,
+    /// Objects handed to the journal, and with which append.
+    stored: Mutex<HashMap<Digest, Receipt>>,
 }
 
 impl CapabilityMarketplace {
@@ -180,10 +181,11 @@ impl CapabilityMarketplace {
 
     /// The catalog as an object for the journal, unless it is there already.
     pub(crate) fn catalog_object(&self, catalog: &CatalogSnapshot) -> Option<(Digest, String)> {
-        self.first_time(catalog.digest())
+        let digest = catalog.digest();
+        self.missing(&digest)
             .then(|| serde_json::to_string(&StoredCatalog::from(catalog)).ok())
             .flatten()
-            .map(|text| (catalog.digest(), text))
+            .map(|text| (digest, text))
     }
 
     /// A definition as an object for the journal, unless it is there already.
@@ -192,14 +194,20 @@ impl CapabilityMarketplace {
         capability: &LoadedCapability,
     ) -> Option<(Digest, String)> {
         let digest = capability.descriptor().digest;
-        self.first_time(digest)
+        self.missing(&digest)
             .then(|| serde_json::to_string(capability.manifest()).ok())
             .flatten()
             .map(|text| (digest, text))
     }
 
-    fn first_time(&self, digest: Digest) -> bool {
-        self.stored.lock().insert(digest)
+    /// An object went to the journal with this append.
+    pub(crate) fn handed_over(&self, digest: Digest, receipt: &Receipt) {
+        self.stored.lock().insert(digest, receipt.clone());
+    }
+
+    /// An append that failed stored nothing, so the object is still to be stored.
+    fn missing(&self, digest: &Digest) -> bool {
+        self.stored.lock().get(digest).is_none_or(Receipt::failed)
     }
 }
 

@@ -215,14 +215,20 @@ impl Session {
             input,
         });
         events.push(diff(turn, &before, &visible));
-        let objects = self.market.catalog_object(&catalog).into_iter().collect();
+        let object = self.market.catalog_object(&catalog);
+        let stores = object.as_ref().map(|(digest, _)| *digest);
         let events = events
             .into_iter()
             .map(|body| NewEvent { body, cause: None })
             .collect();
-        self.market
+        let objects = object.into_iter().collect();
+        let receipt = self
+            .market
             .journal()
             .append(&self.id, events, objects, Durability::Behind);
+        if let Some(digest) = stores {
+            self.market.handed_over(digest, &receipt);
+        }
         visible
     }
 
