@@ -10,9 +10,10 @@ use ambit_core::event::{EventBody, HookStage};
 use ambit_core::gate::{ApprovalDecision, PendingCall};
 use ambit_core::intent::{CallId, ToolIntent};
 use ambit_core::loaded::LoadedCapability;
-use ambit_core::observation::{Failure, Observation, Output};
+use ambit_core::observation::{Denial, Failure, Observation, Output};
 use ambit_core::permission::{Answer, StandingApproval};
 use ambit_core::pipeline::{CallPolicy, CallState, Effect, Fact, Step, advance, begin};
+use futures_util::FutureExt;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -53,15 +54,17 @@ impl Session {
     pub async fn call(&self, request: CallRequest, cancel: &CancellationToken) -> CallReport {
         let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
-        let visible = self.visible();
+        let turn = self.turn();
         let Dispatched {
             target,
             via,
             arguments,
-        } = dispatch(request, &visible);
-        let capability = visible
+        } = dispatch(request, &turn.visible);
+        let capability = turn
+            .visible
             .find(&target)
-            .and_then(|id| self.scope.market.load(id));
+            .and_then(|id| self.scope.market.load(id))
+            .filter(|it| turn.judged(it));
         let policy = CallPolicy {
             limits: &self.scope.market.parts.limits,
             redactor: &self.scope.market.parts.redactor,
@@ -85,8 +88,8 @@ impl Session {
         };
         let mut step = begin(
             intent,
-            self.turn(),
-            &visible,
+            turn.number,
+            &turn.visible,
             capability,
             &permission,
             &policy,
@@ -170,10 +173,8 @@ impl Drive<'_> {
             Effect::RunAfterHooks(output) => self.hooks(HookStage::After, Some(output)).await,
             Effect::RecordStart(permitted) => {
                 let market = &self.session.scope.market;
-                let objects = market
-                    .definition_object(permitted.capability())
-                    .into_iter()
-                    .collect();
+                let object = market.definition_object(permitted.capability());
+                let stores = object.as_ref().map(|(digest, _)| *digest);
                 let effectful = permitted.capability().descriptor().effects.is_effectful();
                 let before = self.recorder.take();
                 match record_start(
@@ -181,11 +182,14 @@ impl Drive<'_> {
                     &self.session.scope.id,
                     permitted,
                     before,
-                    objects,
+                    object.into_iter().collect(),
                 )
                 .await
                 {
                     Ok((started, receipt)) => {
+                        if let Some(digest) = stores {
+                            market.handed_over(digest, &receipt);
+                        }
                         self.recorder.started(receipt, effectful);
                         self.started = Some(started);
                         Fact::StartRecorded
@@ -229,8 +233,9 @@ impl Drive<'_> {
         };
         let approver = &self.session.scope.market.parts.approver;
         let reply = tokio::select! {
-            reply = tokio::time::timeout(self.policy.limits.approval, approver.ask(&request)) => reply,
+            biased;
             () = self.cancel.cancelled() => return Fact::Cancelled,
+            reply = tokio::time::timeout(self.policy.limits.approval, approver.ask(&request)) => reply,
         };
         match reply {
             Err(_) => Fact::ApprovalTimedOut,
@@ -269,9 +274,12 @@ impl Drive<'_> {
                 arguments: &self.arguments,
                 result: output.as_ref(),
             };
+            let looking =
+                FutureExt::catch_unwind(AssertUnwindSafe(async { hook.look(&call).await }));
             let verdict = tokio::select! {
-                verdict = hook.look(&call) => verdict,
+                biased;
                 () = self.cancel.cancelled() => return Fact::Cancelled,
+                verdict = looking => verdict.unwrap_or_else(|_| panicked(hook.name())),
             };
             match verdict {
                 HookVerdict::Pass { note } => {
@@ -296,17 +304,25 @@ impl Drive<'_> {
             return ended(Err(Failure::unreachable("its provider is gone")));
         };
         // One bad provider hurts only itself: a panic ends this call and nothing else.
-        let running =
-            futures_util::FutureExt::catch_unwind(AssertUnwindSafe(executor.execute(call)));
+        let running = async { executor.execute(call).await };
+        let running = FutureExt::catch_unwind(AssertUnwindSafe(running));
         tokio::select! {
+            // What is called off before it begins does not begin.
+            biased;
+            () = self.cancel.cancelled() => Fact::Cancelled,
             result = tokio::time::timeout(deadline, running) => match result {
                 Err(_) => Fact::DeadlineExceeded,
                 Ok(Ok(result)) => ended(result),
                 Ok(Err(_)) => ended(Err(Failure { code: Code::Internal, message: "its provider panicked".to_owned(), retryable: false })),
             },
-            () = self.cancel.cancelled() => Fact::Cancelled,
         }
     }
+}
+
+/// A guard that breaks is a closed door.
+fn panicked(hook: &str) -> HookVerdict {
+    let reason = format!("the hook `{hook}` panicked; a broken hook refuses");
+    HookVerdict::Refuse(Denial::new(Code::HookFailed, reason))
 }
 
 /// Not a public event: what a call that was dropped in flight leaves behind.

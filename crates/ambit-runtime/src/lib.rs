@@ -8,6 +8,7 @@ mod driver;
 pub mod executor;
 pub mod heard;
 pub mod hook;
+mod indexed;
 pub mod injection;
 pub mod journal;
 pub mod marketplace;

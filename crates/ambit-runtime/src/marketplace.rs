@@ -1,6 +1,6 @@
 //! The façade: sources in, sessions and calls through, events out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
@@ -12,15 +12,16 @@ use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
-use ambit_core::search::{Embedder, SearchDocument, SearchIndex};
+use ambit_core::search::{Embedder, SearchIndex};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use crate::approver::Approver;
 use crate::cache::DescriptorCache;
 use crate::hook::Hook;
+use crate::indexed::Indexed;
 use crate::injection::{self, INJECTION_SOURCE};
-use crate::journal::Journal;
+use crate::journal::{Journal, Receipt};
 use crate::registry::CapabilityRegistry;
 use crate::resolver::Offer;
 use crate::results::ResultStore;
@@ -55,36 +56,22 @@ pub struct CapabilityMarketplace {
     changes: Mutex<Vec<(u64, Digest, CatalogChange)>>,
     definitions: Mutex<HashMap<Digest, Arc<CapabilityManifest>>>,
     loaded: Mutex<HashMap<Digest, Arc<LoadedCapability>>>,
-    stored: Mutex<HashSet<Digest>>,
+    /// Objects handed to the journal, and with which append.
+    stored: Mutex<HashMap<Digest, Receipt>>,
     indexed: Mutex<Indexed>,
-}
-
-/// The search index, and what it was made from.
-#[derive(Default)]
-struct Indexed {
-    index: Arc<SearchIndex>,
-    catalog: Option<Digest>,
-    sources: BTreeMap<String, Digest>,
 }
 
 impl CapabilityMarketplace {
     /// A marketplace that offers what its registry declares.
     pub fn new(parts: MarketplaceParts) -> Arc<Self> {
-        let index = match &parts.embedder {
-            Some(embedder) => SearchIndex::with_embedder(Arc::clone(embedder)),
-            None => SearchIndex::default(),
-        };
         let market = CapabilityMarketplace {
+            indexed: Mutex::new(Indexed::new(parts.embedder.as_ref())),
             parts,
             catalog: ArcSwap::from_pointee(CatalogSnapshot::default()),
             changes: Mutex::default(),
             definitions: Mutex::default(),
             loaded: Mutex::default(),
             stored: Mutex::default(),
-            indexed: Mutex::new(Indexed {
-                index: Arc::new(index),
-                ..Indexed::default()
-            }),
         };
         market.offer_injections();
         market.refresh();
@@ -109,6 +96,11 @@ impl CapabilityMarketplace {
     /// Knows what must not be shown or written.
     pub fn redactor(&self) -> &Redactor {
         &self.parts.redactor
+    }
+
+    /// Bounds of every call.
+    pub fn limits(&self) -> &CallLimits {
+        &self.parts.limits
     }
 
     /// Where whole results are kept.
@@ -238,14 +230,11 @@ impl CapabilityMarketplace {
         granted: &Granted,
     ) -> Vec<(Digest, String)> {
         let mut objects = Vec::new();
-        if self.first_time(catalog.digest()) {
-            objects.extend(
-                serde_json::to_string(&StoredCatalog::from(catalog))
-                    .ok()
-                    .map(|it| (catalog.digest(), it)),
-            );
+        if self.missing(&catalog.digest()) {
+            let text = serde_json::to_string(&StoredCatalog::from(catalog));
+            objects.extend(text.ok().map(|it| (catalog.digest(), it)));
         }
-        if self.first_time(granted.digest()) {
+        if self.missing(&granted.digest()) {
             objects.extend(
                 serde_json::to_string(granted)
                     .ok()
@@ -255,40 +244,11 @@ impl CapabilityMarketplace {
         objects
     }
 
-    /// Everything that can be found, brought up to date source by source.
+    /// Everything that can be found now.
     pub fn index(&self) -> Arc<SearchIndex> {
-        let catalog = self.catalog.load();
-        let mut indexed = self.indexed.lock();
-        if indexed.catalog != Some(catalog.digest()) {
-            let sources = by_source(&catalog);
-            let mut index = SearchIndex::clone(&indexed.index);
-            for gone in indexed
-                .sources
-                .keys()
-                .filter(|it| !sources.contains_key(it.as_str()))
-            {
-                index = index.without_source(gone);
-            }
-            let changed = sources
-                .iter()
-                .filter(|(name, entries)| indexed.sources.get(**name) != Some(&digest_of(entries)));
-            index =
-                index.with_sources(changed.map(|(name, entries)| (*name, self.documents(entries))));
-            indexed.sources = sources
-                .iter()
-                .map(|(name, entries)| ((*name).to_owned(), digest_of(entries)))
-                .collect();
-            indexed.index = Arc::new(index);
-            indexed.catalog = Some(catalog.digest());
-        }
-        Arc::clone(&indexed.index)
-    }
-
-    fn documents(&self, entries: &[&Arc<CapabilityDescriptor>]) -> Vec<SearchDocument> {
-        entries
-            .iter()
-            .filter_map(|entry| Some(document(&*self.definition(&entry.digest)?)))
-            .collect()
+        self.indexed
+            .lock()
+            .of(&self.catalog.load(), |digest| self.definition(digest))
     }
 
     /// A definition as an object for the journal, unless it is there already.
@@ -297,14 +257,20 @@ impl CapabilityMarketplace {
         capability: &LoadedCapability,
     ) -> Option<(Digest, String)> {
         let digest = capability.descriptor().digest;
-        self.first_time(digest)
+        self.missing(&digest)
             .then(|| serde_json::to_string(capability.manifest()).ok())
             .flatten()
             .map(|text| (digest, text))
     }
 
-    fn first_time(&self, digest: Digest) -> bool {
-        self.stored.lock().insert(digest)
+    /// An object went to the journal with this append.
+    pub(crate) fn handed_over(&self, digest: Digest, receipt: &Receipt) {
+        self.stored.lock().insert(digest, receipt.clone());
+    }
+
+    /// An append that failed stored nothing, so the object is still to be stored.
+    fn missing(&self, digest: &Digest) -> bool {
+        self.stored.lock().get(digest).is_none_or(Receipt::failed)
     }
 }
 
@@ -314,35 +280,7 @@ fn source_of<'a>(key: &str, mut ids: impl Iterator<Item = &'a CapabilityId>) -> 
     format!("{}:{key}", kind.as_str())
 }
 
-fn by_source(catalog: &CatalogSnapshot) -> BTreeMap<&str, Vec<&Arc<CapabilityDescriptor>>> {
-    let mut sources: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-    for entry in catalog.iter() {
-        sources
-            .entry(entry.source.as_str())
-            .or_default()
-            .push(entry);
-    }
-    sources
-}
-
-fn digest_of(entries: &[&Arc<CapabilityDescriptor>]) -> Digest {
-    Digest::of_fields(entries.iter().map(|it| it.digest.as_bytes().as_slice()))
-}
-
-/// What search knows of a capability.
-fn document(manifest: &CapabilityManifest) -> SearchDocument {
-    let tags = manifest.tags.iter().map(|it| it.as_str().to_owned());
-    SearchDocument {
-        name: manifest.id.name().to_owned(),
-        title: manifest.title.clone(),
-        description: manifest.description.clone(),
-        tags: tags
-            .chain(manifest.hints.keywords.iter().cloned())
-            .collect(),
-        pack: manifest.id.owner().to_owned(),
-        pack_summary: manifest.pack_summary.clone(),
-        body: manifest.search_text.clone(),
-        ..SearchDocument::new(manifest.id.clone())
-    }
-    .with_input_schema(&manifest.input_schema)
+/// The key behind a source: the way back from [`source_of`].
+pub(crate) fn key_of(source: &str) -> &str {
+    source.split_once(':').map_or(source, |(_, key)| key)
 }

@@ -113,6 +113,9 @@ impl ResultStore {
             source,
         };
         let total = file.metadata().map_err(io)?.len();
+        if offset >= total {
+            return Ok(Page { text: String::new(), next: None, total });
+        }
         let limit = limit.clamp(4, PAGE);
         file.seek(SeekFrom::Start(offset)).map_err(io)?;
         let mut bytes = Vec::with_capacity(limit);

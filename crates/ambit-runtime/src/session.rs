@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ambit_core::catalog::CatalogSnapshot;
+use ambit_core::code::Code;
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::diff::VisibleDiff;
+use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::grant::GrantProblem;
 use ambit_core::id::CapabilityId;
+use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
 use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
@@ -23,7 +27,7 @@ use crate::executor::CapabilityExecutor;
 use crate::heard::Heard;
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
-use crate::marketplace::CapabilityMarketplace;
+use crate::marketplace::{CapabilityMarketplace, key_of};
 use crate::registry::{Resolved, Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
 
@@ -73,11 +77,30 @@ pub struct Session {
 
 #[derive(Default)]
 struct State {
-    turn: u32,
+    turn: Turn,
     revision: u64,
-    visible: Arc<VisibleSet>,
     standing: Vec<StandingApproval>,
     taint: Taint,
+}
+
+/// One selection and what it was made from, taken together: a call belongs to one turn even
+/// when the next begins meanwhile.
+#[derive(Clone, Default)]
+pub(crate) struct Turn {
+    pub(crate) number: u32,
+    pub(crate) visible: Arc<VisibleSet>,
+    catalog: Arc<CatalogSnapshot>,
+}
+
+impl Turn {
+    /// Whether a capability is still what this turn's selection judged. A source may redefine its
+    /// tools at any time; a definition nobody has judged does not run.
+    pub(crate) fn judged(&self, capability: &LoadedCapability) -> bool {
+        let now = capability.descriptor();
+        self.catalog
+            .get(&now.id)
+            .is_some_and(|then| then.digest == now.digest)
+    }
 }
 
 impl CapabilityMarketplace {
@@ -97,11 +120,20 @@ impl CapabilityMarketplace {
         };
         let Resolved { granted, skipped } = self.registry().resolve(checked, &context).await;
         let mut executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>> = BTreeMap::new();
+        let catalog = self.catalog();
         for grant in granted {
+            // An id that another key's definition holds is judged by that definition; running it
+            // here would be running what nobody judged.
+            let own = |id: &CapabilityId| {
+                catalog
+                    .get(id)
+                    .is_none_or(|it| key_of(&it.source) == grant.key)
+            };
             executors.extend(
                 grant
                     .ids
                     .into_iter()
+                    .filter(own)
                     .map(|id| (id, Arc::clone(&grant.executor))),
             );
         }
@@ -176,7 +208,7 @@ impl Session {
 
     /// What the model sees now.
     pub fn visible(&self) -> Arc<VisibleSet> {
-        Arc::clone(&self.state.lock().visible)
+        Arc::clone(&self.state.lock().turn.visible)
     }
 
     /// Begins the next turn: selects what is visible, and records what that depended on and what
@@ -199,9 +231,13 @@ impl Session {
         // Candidates had their turn; what is visible now stays by itself.
         scope.heard.lock().candidates.clear();
         let mut state = self.state.lock();
-        state.turn += 1;
-        let turn = state.turn;
-        let before = std::mem::replace(&mut state.visible, Arc::clone(&visible));
+        let turn = state.turn.number + 1;
+        let next = Turn {
+            number: turn,
+            visible: Arc::clone(&visible),
+            catalog: Arc::clone(&catalog),
+        };
+        let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
         drop(state);
 
@@ -234,10 +270,14 @@ impl Session {
             .into_iter()
             .map(|body| NewEvent { body, cause: None })
             .collect();
-        scope
+        let stores: Vec<Digest> = objects.iter().map(|(digest, _)| *digest).collect();
+        let receipt = scope
             .market
             .journal()
             .append(&scope.id, events, objects, Durability::Behind);
+        stores
+            .into_iter()
+            .for_each(|digest| scope.market.handed_over(digest, &receipt));
         visible
     }
 
@@ -252,8 +292,8 @@ impl Session {
         project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
     }
 
-    pub(crate) fn turn(&self) -> u32 {
-        self.state.lock().turn
+    pub(crate) fn turn(&self) -> Turn {
+        self.state.lock().turn.clone()
     }
 
     pub(crate) fn executor(&self, id: &CapabilityId) -> Option<Arc<dyn CapabilityExecutor>> {
@@ -280,10 +320,22 @@ impl Session {
 
     /// Takes in how a call of a capability ended.
     pub(crate) fn observed(&self, capability: &CapabilityDescriptor, observation: &Observation) {
-        if matches!(observation, Observation::Completed(_)) {
+        if quotes(observation) {
             let mut state = self.state.lock();
             state.taint = state.taint.after(capability);
         }
         self.scope.heard.lock().observe(&capability.id, observation);
+    }
+}
+
+/// Whether the caller is given words of the provider: its errors carry them as its results do.
+fn quotes(observation: &Observation) -> bool {
+    match observation {
+        Observation::Completed(_) => true,
+        Observation::Denied(_) => false,
+        Observation::Failed(failure) => matches!(
+            failure.code,
+            Code::ProviderFailed | Code::ProviderUnreachable | Code::Refused | Code::OutputInvalid
+        ),
     }
 }

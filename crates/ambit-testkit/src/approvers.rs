@@ -45,3 +45,17 @@ impl Approver for Answers {
         Vec::new()
     }
 }
+
+/// A person who is there and says nothing.
+pub struct NeverAnswers;
+
+#[async_trait]
+impl Approver for NeverAnswers {
+    async fn ask(&self, _: &ApprovalRequest) -> ApprovalReply {
+        std::future::pending().await
+    }
+
+    fn standing(&self, _: &str) -> Vec<StandingApproval> {
+        Vec::new()
+    }
+}

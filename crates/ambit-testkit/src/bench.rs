@@ -130,9 +130,16 @@ impl Bench {
 
     /// The same on a given marketplace.
     pub async fn session_on(&self, market: &Arc<CapabilityMarketplace>, mode: Mode) -> Session {
+        let session = market.open_session(self.spec(mode)).await.unwrap();
+        session.begin_turn(&TurnRequest::default());
+        session
+    }
+
+    /// How its sessions are opened.
+    pub fn spec(&self, mode: Mode) -> SessionSpec {
         let workspace = self.folder.path().join("workspace");
         std::fs::create_dir_all(&workspace).unwrap();
-        let spec = SessionSpec {
+        SessionSpec {
             agent: "tester".to_owned(),
             capabilities: Value::Object(self.capabilities.clone()),
             unknown: UnknownCapabilities::Error,
@@ -144,10 +151,7 @@ impl Bench {
             workspace,
             control_paths: Vec::new(),
             callbacks: Default::default(),
-        };
-        let session = market.open_session(spec).await.unwrap();
-        session.begin_turn(&TurnRequest::default());
-        session
+        }
     }
 
     /// Calls once in a fresh session.

@@ -1,22 +1,24 @@
 //! Capabilities that do what a test tells them to.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ambit_core::effects::{Effect, Effects, Risk};
 use ambit_core::id::CapabilityId;
-use ambit_core::manifest::CapabilityManifest;
+use ambit_core::manifest::{CapabilityManifest, Permission};
 use ambit_core::observation::{Failure, Output};
+use ambit_core::permission::{Rule, Rules};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// What a fixture tool does when called.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub enum Behaviour {
     /// Returns its arguments as text.
     #[default]
@@ -29,13 +31,64 @@ pub enum Behaviour {
     Hangs,
     /// Panics.
     Panics,
+    /// Does this with its arguments.
+    Does(Arc<Deed>),
 }
 
-/// `id effect…`, such as `ext__kit__write writes`.
+/// What a test wants done with the arguments of a call.
+pub type Deed = dyn Fn(&Value) -> Result<Output, Failure> + Send + Sync;
+
+impl Behaviour {
+    /// Does this with its arguments.
+    pub fn does(deed: impl Fn(&Value) -> Result<Output, Failure> + Send + Sync + 'static) -> Self {
+        Behaviour::Does(Arc::new(deed))
+    }
+
+    /// Returns this text.
+    pub fn says(text: impl Into<String>) -> Self {
+        Behaviour::Returns(Output::text(text))
+    }
+}
+
+impl fmt::Debug for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Behaviour::Echo => "Echo",
+            Behaviour::Returns(_) => "Returns",
+            Behaviour::Fails(_) => "Fails",
+            Behaviour::Hangs => "Hangs",
+            Behaviour::Panics => "Panics",
+            Behaviour::Does(_) => "Does",
+        })
+    }
+}
+
+/// Rules as lines: `deny writes, allow ext__kit__write`.
+pub fn rules(text: &str) -> Rules {
+    Rules::new(
+        text.split(',')
+            .filter(|it| !it.trim().is_empty())
+            .map(|line| {
+                let (verdict, subject) = line.trim().split_once(' ').unwrap();
+                Rule {
+                    verdict: serde_json::from_value(verdict.into()).unwrap(),
+                    subject: subject.parse().unwrap(),
+                }
+            }),
+    )
+}
+
+/// `id effect… permission…`, such as `ext__kit__write writes fs:write`.
 pub fn fixture_tool(line: &str) -> CapabilityManifest {
     let mut words = line.split_whitespace();
     let id: CapabilityId = words.next().unwrap().parse().unwrap();
-    let effects: Effects = words.map(|word| Effect::parse(word).unwrap()).collect();
+    let (effects, permissions): (Vec<_>, Vec<_>) =
+        words.partition(|it| Effect::parse(it).is_some());
+    let effects: Effects = effects.into_iter().filter_map(Effect::parse).collect();
+    let permissions = permissions
+        .iter()
+        .map(|it| it.parse::<Permission>().unwrap())
+        .collect();
     CapabilityManifest {
         title: id.name().to_owned(),
         description: format!("Does {}.", id.name()),
@@ -43,7 +96,7 @@ pub fn fixture_tool(line: &str) -> CapabilityManifest {
         output_schema: None,
         effects,
         risk: Risk::of(effects),
-        permissions: Default::default(),
+        permissions,
         tags: Default::default(),
         version: "1.0.0".parse().unwrap(),
         needs: Default::default(),
@@ -65,7 +118,7 @@ pub struct FixtureResolver {
 
 struct FixtureExecutor {
     behaviours: BTreeMap<String, Behaviour>,
-    calls: AtomicUsize,
+    calls: watch::Sender<usize>,
 }
 
 impl FixtureResolver {
@@ -80,10 +133,21 @@ impl FixtureResolver {
             manifests: tools.into_iter().map(|(manifest, _)| manifest).collect(),
             executor: Arc::new(FixtureExecutor {
                 behaviours,
-                calls: AtomicUsize::new(0),
+                calls: watch::Sender::new(0),
             }),
             nothing: None,
         }
+    }
+
+    /// A key whose tools, one per line, all do the same.
+    pub fn lines(key: &str, tools: &str, behaviour: &Behaviour) -> Self {
+        let lines = tools.lines().filter(|it| !it.trim().is_empty());
+        Self::new(
+            key,
+            lines
+                .map(|line| (fixture_tool(line), behaviour.clone()))
+                .collect(),
+        )
     }
 
     /// A key that resolves to nothing, with this reason.
@@ -100,7 +164,13 @@ impl FixtureResolver {
 
     /// How many calls were executed.
     pub fn executed(&self) -> usize {
-        self.executor.calls.load(Ordering::SeqCst)
+        *self.executor.calls.borrow()
+    }
+
+    /// Waits until so many calls have begun to execute.
+    pub async fn until_executing(&self, calls: usize) {
+        let mut seen = self.executor.calls.subscribe();
+        seen.wait_for(|it| *it >= calls).await.unwrap();
     }
 }
 
@@ -143,7 +213,7 @@ impl CapabilityResolver for FixtureResolver {
 #[async_trait]
 impl CapabilityExecutor for FixtureExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.calls.send_modify(|it| *it += 1);
         match self
             .behaviours
             .get(call.id().name())
@@ -155,6 +225,7 @@ impl CapabilityExecutor for FixtureExecutor {
             Behaviour::Fails(failure) => Err(failure),
             Behaviour::Hangs => std::future::pending().await,
             Behaviour::Panics => panic!("as told"),
+            Behaviour::Does(deed) => deed(call.arguments()),
         }
     }
 }

@@ -12,7 +12,7 @@ mod bench;
 mod fixture;
 mod home;
 
-pub use approvers::Answers;
+pub use approvers::{Answers, NeverAnswers};
 pub use bench::{Bench, call, events};
-pub use fixture::{Behaviour, FixtureResolver, fixture_tool};
+pub use fixture::{Behaviour, Deed, FixtureResolver, fixture_tool, rules};
 pub use home::{Home, Run};

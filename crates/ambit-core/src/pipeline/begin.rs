@@ -74,7 +74,7 @@ pub fn begin(
         Err(InvalidInput::Problems(problems)) => problems
             .iter()
             .map(|it| SchemaProblem {
-                at: it.at.clone(),
+                at: policy.redactor.written(&it.at).into_owned(),
                 message: policy.redactor.written(&it.message).into_owned(),
             })
             .collect(),

@@ -33,7 +33,8 @@ pub(super) fn check_output(flight: &InFlight, output: Output) -> Result<Output, 
     }
 }
 
-/// Gives a redacted result to the caller if it is small enough; otherwise the whole is stored first.
+/// Gives a redacted result to the caller if it is small enough; otherwise the whole is stored
+/// first.
 pub(super) fn deliver(
     events: Vec<EventBody>,
     flight: InFlight,
@@ -45,7 +46,11 @@ pub(super) fn deliver(
         output,
         result_ref: None,
         untrusted: is_external(&flight.capability.descriptor().id),
-        notes: flight.notes.clone(),
+        notes: flight
+            .notes
+            .iter()
+            .map(|it| policy.redactor.shown(it).into_owned())
+            .collect(),
     };
     if whole <= policy.limits.result_bytes {
         return flight.conclude(events, Observation::Completed(completed), policy);
@@ -120,7 +125,7 @@ fn cut(output: &mut Output, limit: usize) {
     output.content = kept;
 }
 
-/// Takes what must not be shown out of a result.
+/// Takes known secrets out of a result.
 pub(super) fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
     for block in &mut output.content {
         match block {

@@ -3,7 +3,7 @@
 //! ```text
 //! intent ─ visible? ─ validate ─ permitted? ─┬─ ask ──▶ Asking ─┐
 //!                                            └──────────────────┴▶ BeforeHooks ─▶ Starting
-//!   ─▶ Executing ─ output schema ─▶ AfterHooks ─ redact, truncate ─▶ Storing ─▶ Done
+//!   ─▶ Executing ─ output schema, redact ─▶ AfterHooks ─ truncate ─▶ Storing ─▶ Done
 //! ```
 //!
 //! [`begin`] takes an intent through both gates as far as it gets without help. After that each
@@ -74,7 +74,6 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::BeforeHooks(permitted), Fact::HooksPassed { notes }) => {
-            let notes = shown(notes, policy);
             let events = hook_events(permitted.call(), HookStage::Before, &notes, None, policy);
             let flight = InFlight::new(&permitted, notes);
             Step::next(events, S::Starting(flight), Effect::RecordStart(permitted))
@@ -105,11 +104,14 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         (S::Executing(mut flight), Fact::Executed { result, elapsed }) => {
             flight.elapsed = elapsed;
             match result.and_then(|output| check_output(&flight, output)) {
-                // Before anyone looks, hooks included.
                 Ok(output) => {
+                    // Before the hooks: they are somebody else, too.
                     let output = redact(output, policy);
-                    let effect = Effect::RunAfterHooks(output.clone());
-                    Step::next(Vec::new(), S::AfterHooks(flight, output), effect)
+                    Step::next(
+                        Vec::new(),
+                        S::AfterHooks(flight, output.clone()),
+                        Effect::RunAfterHooks(output),
+                    )
                 }
                 Err(failure) => flight.fail(failure, policy),
             }
@@ -131,7 +133,6 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
 
         (S::AfterHooks(mut flight, output), Fact::HooksPassed { notes }) => {
-            let notes = shown(notes, policy);
             let events = hook_events(&flight.call, HookStage::After, &notes, None, policy);
             flight.notes.extend(notes);
             deliver(events, flight, output, policy)
@@ -191,14 +192,6 @@ fn unanswered(
         outcome,
     };
     finish(vec![decided], call, Observation::Denied(denial), policy)
-}
-
-/// What a hook says may quote what it saw.
-fn shown(notes: Vec<String>, policy: &CallPolicy<'_>) -> Vec<String> {
-    notes
-        .into_iter()
-        .map(|it| policy.redactor.shown(&it).into_owned())
-        .collect()
 }
 
 fn hook_events(

@@ -12,6 +12,9 @@ use crate::injection::{READ_RESULT, declare};
 use crate::results::{PAGE, ResultError, ResultStore};
 use crate::session::SessionScope;
 
+/// Room for the line that says where the next page starts.
+const PAGE_NOTE: usize = 100;
+
 pub(super) fn manifest() -> Option<CapabilityManifest> {
     declare(
         READ_RESULT,
@@ -30,6 +33,9 @@ pub(super) fn manifest() -> Option<CapabilityManifest> {
 pub(super) struct ReadResult {
     agent: String,
     results: ResultStore,
+    /// A page that did not fit would be cut and stored in its turn, and nobody would ever come to
+    /// the end.
+    most: usize,
 }
 
 impl ReadResult {
@@ -37,6 +43,7 @@ impl ReadResult {
         ReadResult {
             agent: scope.agent.clone(),
             results: scope.market.results().clone(),
+            most: scope.market.limits().result_bytes.saturating_sub(PAGE_NOTE),
         }
     }
 }
@@ -55,7 +62,8 @@ impl CapabilityExecutor for ReadResult {
             .get("limit")
             .and_then(Value::as_u64)
             .and_then(|it| usize::try_from(it).ok())
-            .unwrap_or(PAGE / 2);
+            .unwrap_or(PAGE / 2)
+            .min(self.most);
         let this = self.clone();
         let page = tokio::task::spawn_blocking(move || {
             this.results.read(&this.agent, &reference, offset, limit)

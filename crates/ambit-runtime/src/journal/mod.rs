@@ -120,7 +120,7 @@ impl Journal {
                 self.0.queue.push(entry);
                 receipt
             }
-            Err(error) => Receipt::failed(error),
+            Err(error) => Receipt::refused(error),
         }
     }
 

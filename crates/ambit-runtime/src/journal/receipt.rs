@@ -43,6 +43,11 @@ impl Receipt {
         self.0.outcome.wait().await.clone()
     }
 
+    /// Whether it is known by now that the append was not written.
+    pub fn failed(&self) -> bool {
+        matches!(self.0.outcome.get(), Some(Err(_)))
+    }
+
     pub(super) fn pending() -> Self {
         Receipt(Arc::new(Promise {
             assigned: AtomicU64::new(UNASSIGNED),
@@ -50,7 +55,7 @@ impl Receipt {
         }))
     }
 
-    pub(super) fn failed(error: JournalError) -> Self {
+    pub(super) fn refused(error: JournalError) -> Self {
         let receipt = Self::pending();
         receipt.resolve(Err(error));
         receipt
