@@ -46,6 +46,7 @@ impl Declaration {
             needs: Default::default(),
             hints: Default::default(),
             acceptance: Default::default(),
+            content: None,
             pack_summary: self.pack_summary.to_owned(),
             search_text: String::new(),
         })

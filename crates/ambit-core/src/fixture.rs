@@ -34,6 +34,7 @@ pub(crate) fn manifest(line: &str) -> CapabilityManifest {
         needs: BTreeSet::new(),
         hints: Default::default(),
         acceptance: Default::default(),
+        content: None,
         pack_summary: String::new(),
         search_text: String::new(),
         id,

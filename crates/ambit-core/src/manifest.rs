@@ -212,6 +212,9 @@ pub struct CapabilityManifest {
     /// Whether a person has to accept it first.
     #[serde(default, skip_serializing_if = "Acceptance::is_not_needed")]
     pub acceptance: Acceptance,
+    /// Of what is behind the definition, where that can change by itself: a skill's folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Digest>,
     /// What the whole provider is for; search sees it, a model does not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pack_summary: String,

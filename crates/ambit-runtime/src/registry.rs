@@ -167,6 +167,13 @@ impl CapabilityRegistry {
                 }),
             };
             match resolution {
+                Ok(Resolution::Only {
+                    executor,
+                    ids: left,
+                }) => {
+                    let ids = ids.into_iter().filter(|it| left.contains(it)).collect();
+                    resolved.granted.push(Granted { key, ids, executor });
+                }
                 Ok(Resolution::Ready(executor)) => {
                     resolved.granted.push(Granted { key, ids, executor })
                 }

@@ -1,5 +1,6 @@
 //! How a capability key becomes something that can be called.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,6 +55,13 @@ impl std::fmt::Debug for Callbacks {
 pub enum Resolution {
     /// It can be called.
     Ready(Arc<dyn CapabilityExecutor>),
+    /// Some of it can be called: its config narrows it.
+    Only {
+        /// Runs them.
+        executor: Arc<dyn CapabilityExecutor>,
+        /// What is left of what was granted.
+        ids: BTreeSet<CapabilityId>,
+    },
     /// It cannot, and why: a dependency is missing. The agent goes on without it.
     Nothing {
         /// Why.

@@ -114,7 +114,11 @@ impl ResultStore {
         };
         let total = file.metadata().map_err(io)?.len();
         if offset >= total {
-            return Ok(Page { text: String::new(), next: None, total });
+            return Ok(Page {
+                text: String::new(),
+                next: None,
+                total,
+            });
         }
         let limit = limit.clamp(4, PAGE);
         file.seek(SeekFrom::Start(offset)).map_err(io)?;

@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use ambit_core::descriptor::TokenCosts;
+use ambit_core::id::Kind;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::projection::{ToolFormat, card, index_line, tool};
 use ambit_core::wire::wire_name;
@@ -48,7 +49,10 @@ pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
     TokenCosts {
         index: count(&index_line(manifest, &name)) + SEPARATOR,
         card: count(&card(manifest, &name)) + SEPARATOR,
-        full: count(&tool(manifest, &name, ToolFormat::OpenAi).to_string()) + SEPARATOR,
+        full: match manifest.id.kind() {
+            Kind::Skill => count(&manifest.search_text),
+            _ => count(&tool(manifest, &name, ToolFormat::OpenAi).to_string()) + SEPARATOR,
+        },
     }
 }
 

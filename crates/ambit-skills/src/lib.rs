@@ -7,6 +7,7 @@ pub mod hints;
 mod list;
 pub mod load;
 pub mod problem;
+pub mod resolver;
 pub mod root;
 pub mod scan;
 mod snapshot;

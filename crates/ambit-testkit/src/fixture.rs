@@ -102,6 +102,7 @@ pub fn fixture_tool(line: &str) -> CapabilityManifest {
         needs: Default::default(),
         hints: Default::default(),
         acceptance: Default::default(),
+        content: None,
         pack_summary: String::new(),
         search_text: String::new(),
         id,

@@ -105,6 +105,7 @@ fn declare(
         needs: BTreeSet::new(),
         hints: Default::default(),
         acceptance: Default::default(),
+        content: None,
         pack_summary: String::new(),
         search_text: String::new(),
     })

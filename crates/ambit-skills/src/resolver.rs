@@ -1,0 +1,249 @@
+//! Skills as capabilities: granted by the key `skills`, each with its line in the catalog, its
+//! body loaded by a call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ambit_core::digest::Digest;
+use ambit_core::effects::{Effects, Risk};
+use ambit_core::id::CapabilityId;
+use ambit_core::manifest::{Acceptance, CapabilityManifest, Hints};
+use ambit_core::observation::{Failure, Output};
+use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
+use ambit_runtime::resolver::{
+    CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
+};
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::load::{FileContent, LoadedSkill, Page, folder_digest, load};
+use crate::scan::{Skill, SkillSet};
+
+/// The key skills are granted by.
+pub const KEY: &str = "skills";
+
+/// Makes the skills of some roots grantable.
+pub struct SkillsResolver {
+    skills: Arc<BTreeMap<CapabilityId, Offered>>,
+}
+
+/// A skill, and the digest a person accepts.
+struct Offered {
+    skill: Skill,
+    content: Digest,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Config {
+    include: Option<BTreeSet<String>>,
+    exclude: BTreeSet<String>,
+    sources: Option<BTreeSet<String>>,
+}
+
+impl SkillsResolver {
+    /// Of what a scan found. Whoever else's skill it is, its whole folder is digested now: that is
+    /// what a person is asked about. One that cannot be digested cannot be offered.
+    pub fn new(set: SkillSet) -> Self {
+        let offered = set.skills.into_iter().filter_map(|skill| {
+            let content = if skill.trust().needs_approval() {
+                folder_digest(&skill).ok()?
+            } else {
+                skill.skill_md
+            };
+            Some((skill.id.clone(), Offered { skill, content }))
+        });
+        SkillsResolver {
+            skills: Arc::new(offered.collect()),
+        }
+    }
+}
+
+fn manifest(offered: &Offered) -> CapabilityManifest {
+    let Offered { skill, content } = offered;
+    let acceptance = if skill.trust().needs_approval() {
+        Acceptance::PerDefinition
+    } else {
+        Acceptance::NotNeeded
+    };
+    CapabilityManifest {
+        id: skill.id.clone(),
+        title: skill.name().to_owned(),
+        description: skill.frontmatter.description.clone(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "A file of the skill; without it, the skill itself."},
+                "offset": {"type": "integer", "minimum": 0, "description": "The byte to start at."}
+            },
+            "additionalProperties": false
+        }),
+        output_schema: None,
+        effects: Effects::READS,
+        risk: Risk::Low,
+        permissions: BTreeSet::new(),
+        tags: BTreeSet::new(),
+        version: semver::Version::new(1, 0, 0),
+        needs: BTreeSet::new(),
+        hints: Hints {
+            paths: skill.hints.paths.clone(),
+            keywords: skill.hints.keywords.clone(),
+        },
+        acceptance,
+        content: Some(*content),
+        pack_summary: String::new(),
+        search_text: skill.index_text.clone(),
+    }
+}
+
+#[async_trait]
+impl CapabilityResolver for SkillsResolver {
+    fn key(&self) -> &str {
+        KEY
+    }
+
+    fn summary(&self) -> &str {
+        "Instructions for kinds of tasks, loaded when one comes up."
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::Declared(self.skills.values().map(manifest).collect())
+    }
+
+    fn config_schema(&self) -> Value {
+        let names = |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+        json!({
+            "type": "object",
+            "properties": {
+                "include": names("Only these skills."),
+                "exclude": names("All but these skills."),
+                "sources": {
+                    "type": "array",
+                    "items": {"enum": ["managed", "user", "project", "plugin", "mcp"]},
+                    "description": "Only skills from these kinds of roots."
+                }
+            },
+            "additionalProperties": false
+        })
+    }
+
+    async fn resolve(
+        &self,
+        config: &Value,
+        _: &ResolverContext,
+    ) -> Result<Resolution, ResolveError> {
+        let config: Config =
+            serde_json::from_value(config.clone()).map_err(|error| ResolveError {
+                key: KEY.to_owned(),
+                message: error.to_string(),
+            })?;
+        let wanted = |skill: &Skill| {
+            let name = skill.name();
+            config.include.as_ref().is_none_or(|it| it.contains(name))
+                && !config.exclude.contains(name)
+                && config
+                    .sources
+                    .as_ref()
+                    .is_none_or(|it| it.contains(skill.trust().as_str()))
+        };
+        let ids: BTreeSet<CapabilityId> = self
+            .skills
+            .values()
+            .filter(|it| wanted(&it.skill))
+            .map(|it| it.skill.id.clone())
+            .collect();
+        if ids.is_empty() {
+            return Ok(Resolution::Nothing {
+                reason: "no skill was found that fits".to_owned(),
+            });
+        }
+        let executor = Arc::new(SkillsExecutor {
+            skills: Arc::clone(&self.skills),
+            loaded: Arc::default(),
+        });
+        Ok(Resolution::Only { executor, ids })
+    }
+}
+
+/// Loads skills, and remembers what was loaded: files are read only of a skill whose
+/// instructions were seen.
+#[derive(Clone)]
+struct SkillsExecutor {
+    skills: Arc<BTreeMap<CapabilityId, Offered>>,
+    loaded: Arc<Mutex<BTreeMap<CapabilityId, Arc<LoadedSkill>>>>,
+}
+
+#[async_trait]
+impl CapabilityExecutor for SkillsExecutor {
+    async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
+        let this = self.clone();
+        let id = call.id().clone();
+        let arguments = call.into_arguments();
+        let work = move || match arguments.get("path").and_then(Value::as_str) {
+            None => this.load(&id),
+            Some(path) => this.read(
+                &id,
+                path,
+                arguments.get("offset").and_then(Value::as_u64).unwrap_or(0),
+            ),
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|error| Failure::provider(error.to_string()))?
+    }
+}
+
+impl SkillsExecutor {
+    fn load(&self, id: &CapabilityId) -> Result<Output, Failure> {
+        let offered = self
+            .skills
+            .get(id)
+            .ok_or_else(|| Failure::unreachable("the skill is gone"))?;
+        let loaded = load(&offered.skill).map_err(|error| Failure::provider(error.to_string()))?;
+        if offered.skill.trust().needs_approval() && loaded.digest != offered.content {
+            return Err(Failure::refused(
+                "the skill changed since it was listed; it has to be accepted again as it is now",
+            ));
+        }
+        let text = loaded.render();
+        self.loaded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id.clone(), Arc::new(loaded));
+        Ok(Output::text(text))
+    }
+
+    fn read(&self, id: &CapabilityId, path: &str, offset: u64) -> Result<Output, Failure> {
+        let loaded = self
+            .loaded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(id)
+            .cloned();
+        let loaded =
+            loaded.ok_or_else(|| Failure::refused("load the skill first, with load_skill"))?;
+        let page = loaded
+            .read_file(
+                path,
+                Page {
+                    offset,
+                    ..Page::default()
+                },
+            )
+            .map_err(|error| Failure::refused(error.to_string()))?;
+        let FileContent::Text(text) = page.content else {
+            return Err(Failure::refused(format!(
+                "`{path}` is not text ({} bytes)",
+                page.size
+            )));
+        };
+        let more = page.next_offset.map(|next| {
+            format!(
+                "\n[{} bytes in all; the next page starts at offset {next}]",
+                page.size
+            )
+        });
+        Ok(Output::text(text + &more.unwrap_or_default()))
+    }
+}
