@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
-use crate::wire::WireNames;
+use crate::wire::{WireNames, wire_name};
 
 /// Why an entry is visible.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -108,6 +108,13 @@ impl VisibleSet {
         self.names
             .id_of(target)
             .or_else(|| self.names.known(target))
+    }
+
+    /// The hidden capability that an id or a wire name would mean, and why it is hidden.
+    pub fn find_hidden(&self, target: &str) -> Option<(&CapabilityId, &HiddenReason)> {
+        self.hidden
+            .iter()
+            .find(|(id, _)| id.as_str() == target || wire_name(id) == target)
     }
 
     /// Of the entries, their order and their reasons.

@@ -86,11 +86,7 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
 
 /// The caller is told the same about hidden and missing; the person at the terminal may know more.
 fn explain_hidden(visible: &VisibleSet, target: &str, printer: &Printer) {
-    let hidden = visible
-        .hidden()
-        .iter()
-        .find(|(id, _)| id.as_str() == target || ambit_core::wire::wire_name(id) == target);
-    match hidden {
+    match visible.find_hidden(target) {
         Some((id, reason)) => printer.note(styled(
             DIM,
             format!("`{id}` exists, and is hidden: {reason}"),
