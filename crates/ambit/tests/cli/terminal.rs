@@ -136,6 +136,25 @@ fn the_person_is_asked() {
 }
 
 #[test]
+fn a_question_nobody_answers_ends_all_the_same() {
+    let home = configured(json!({"limits": {"approvalSeconds": 1}}));
+    let input = json!({"path": "a.txt", "content": ""}).to_string();
+    let call = ["call", "files__write_file", "--input", &input];
+    for (replies, code) in [
+        (&[][..], "approval_timed_out"),
+        (&answering("\u{3}"), "cancelled"),
+        (&answering("\u{4}"), "approval_denied"),
+    ] {
+        let Some((exit, seen)) = on_terminal(&home, &call, replies) else {
+            return;
+        };
+        assert_eq!(exit, 1, "{seen}");
+        assert!(seen.contains(&format!("({code})")), "{code}: {seen}");
+        assert!(!home.work().join("a.txt").exists());
+    }
+}
+
+#[test]
 fn a_secret_is_typed_unseen_and_shown_on_a_terminal_only() {
     let home = home();
     let set = ["secrets", "set", "token"];
