@@ -11,6 +11,7 @@ use ambit_core::visible::VisibleSet;
 use ambit_runtime::journal::Journal;
 use ambit_runtime::{CallReport, CallRequest, CancellationToken};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::CallArgs;
 use crate::cli::ask::{AskAround, Person};
@@ -52,10 +53,10 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
         let visible = session.begin_turn();
         let cancel = CancellationToken::new();
         let on_interrupt = cancel.clone();
+        let told_to_stop = told_to_stop()?;
         let interrupted = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                on_interrupt.cancel();
-            }
+            told_to_stop.await;
+            on_interrupt.cancel();
         });
         let report = session
             .call(
@@ -81,6 +82,21 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
             it if it.code() == Some(Code::ProviderUnreachable) => Exit::Unreachable,
             _ => Exit::No,
         })
+    })
+}
+
+/// Ctrl-C, `kill` or the end of the terminal, from now on: each is a reason to end what was
+/// started, not to leave it behind.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     })
 }
 

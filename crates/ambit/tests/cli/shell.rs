@@ -1,5 +1,8 @@
 //! `shell` through the binary: which commands run, and for how long.
 
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::{call, configured, ended, home, reason, text};
@@ -98,6 +101,46 @@ fn the_deadline_ends_the_whole_group() {
     assert!(!home.work().join("late").exists());
     assert_eq!(running(&length), [""; 0]);
     home.run(&["log", "verify"]).exits(0);
+}
+
+#[test]
+fn whoever_stops_the_call_stops_the_command() {
+    let home = configured(json!({"mode": "auto", "agents": {"a": {"capabilities": {
+        "shell": {"shellString": true},
+    }}}}));
+    let begun = home.work().join("begun");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&begun)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for (n, signal) in [Signal::INT, Signal::TERM, Signal::HUP]
+        .into_iter()
+        .enumerate()
+    {
+        let length = format!("70{n}.{}", std::process::id());
+        let command = format!("echo x > begun; sleep {length} & sleep {length}");
+        let input = json!({"command": command}).to_string();
+        let child = home
+            .command(&["call", "shell__run_command", "--input", &input, "--json"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Returns when the command has begun.
+        std::fs::read(&begun).unwrap();
+        let process = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+        kill_process(process, signal).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["code"], "cancelled", "{signal:?}");
+        assert_eq!(output.status.code(), Some(1), "{signal:?}");
+        assert_eq!(running(&length), [""; 0], "{signal:?}");
+    }
+    let report = home.run(&["log", "verify", "--json"]).exits(0).json();
+    assert_eq!(report["unfinished"], json!([]));
 }
 
 /// Processes with this among their arguments.
