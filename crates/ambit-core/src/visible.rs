@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
-use crate::wire::WireNames;
+use crate::wire::{WireNames, wire_name};
 
 /// Something that speaks for a capability, or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -252,6 +252,13 @@ impl VisibleSet {
         self.names
             .id_of(target)
             .or_else(|| self.names.known(target))
+    }
+
+    /// The hidden capability that an id or a wire name would mean, and why it is hidden.
+    pub fn find_hidden(&self, target: &str) -> Option<(&CapabilityId, &HiddenReason)> {
+        let mut hidden = self.hidden.iter();
+        let found = hidden.find(|(id, _)| id.as_str() == target || wire_name(id) == target)?;
+        Some((&found.0, &found.1))
     }
 
     /// What all of it costs.

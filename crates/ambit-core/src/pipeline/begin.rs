@@ -43,11 +43,8 @@ pub fn begin(
         digest: Digest::of_json(&intent.arguments),
     }];
     let Some(capability) = capability else {
-        let why = intent
-            .target
-            .parse()
-            .ok()
-            .and_then(|id| visible.hidden_reason(&id).cloned());
+        let hidden = visible.find_hidden(&intent.target);
+        let why = hidden.map(|(_, reason)| reason.clone());
         let target = clip(&policy.redactor.written(&intent.target));
         let reason = format!("there is no capability `{target}` to use in this turn");
         events.push(EventBody::CapabilityRefused {

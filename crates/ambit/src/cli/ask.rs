@@ -69,10 +69,7 @@ impl Approver for AskAround {
         match self.person {
             Person::SaidYes => ApprovalReply::Answered(Answer::Once),
             Person::AtTerminal => {
-                let shown = request.clone();
-                let answer = tokio::task::spawn_blocking(move || prompt(&shown))
-                    .await
-                    .unwrap_or(Answer::Deny);
+                let answer = answer(request).await;
                 if answer == Answer::Always
                     && self
                         .trust
@@ -121,8 +118,30 @@ fn new_request(request: &ApprovalRequest) -> NewRequest {
     }
 }
 
-/// What is about to run, and a question. Anything unclear is a no.
-fn prompt(request: &ApprovalRequest) -> Answer {
+/// Shows the question and waits for a line. Anything unclear is a no.
+async fn answer(request: &ApprovalRequest) -> Answer {
+    prompt(request);
+    let (send, line) = tokio::sync::oneshot::channel();
+    // A thread of its own, because reading a line cannot be called off: when nobody answers in
+    // time or the call is cancelled, the process must be able to end without it.
+    let reading = std::thread::Builder::new().spawn(move || {
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line).is_ok() {
+            let _ = send.send(line);
+        }
+    });
+    drop(reading);
+    let line = line.await.unwrap_or_default();
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "once" => Answer::Once,
+        "s" | "session" => Answer::Session,
+        "a" | "always" => Answer::Always,
+        _ => Answer::Deny,
+    }
+}
+
+/// What is about to run, and a question.
+fn prompt(request: &ApprovalRequest) {
     let mut out = anstream::AutoStream::auto(io::stderr().lock());
     let arguments = serde_json::to_string_pretty(&request.arguments).unwrap_or_default();
     let _ = writeln!(
@@ -152,16 +171,6 @@ fn prompt(request: &ApprovalRequest) -> Answer {
         request.id
     );
     let _ = out.flush();
-    let mut line = String::new();
-    if io::stdin().lock().read_line(&mut line).is_err() {
-        return Answer::Deny;
-    }
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" | "once" => Answer::Once,
-        "s" | "session" => Answer::Session,
-        "a" | "always" => Answer::Always,
-        _ => Answer::Deny,
-    }
 }
 
 /// Arguments come from a model: nothing in them may move the cursor or hide what will run.

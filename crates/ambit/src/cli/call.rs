@@ -12,6 +12,7 @@ use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
 use ambit_runtime::{CallReport, CallRequest, CancellationToken};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::CallArgs;
 use crate::cli::ask::{AskAround, Person};
@@ -53,10 +54,10 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
         let visible = session.begin_turn(&TurnRequest::default());
         let cancel = CancellationToken::new();
         let on_interrupt = cancel.clone();
+        let told_to_stop = told_to_stop()?;
         let interrupted = tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                on_interrupt.cancel();
-            }
+            told_to_stop.await;
+            on_interrupt.cancel();
         });
         let report = session
             .call(
@@ -85,13 +86,24 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
     })
 }
 
+/// Ctrl-C, `kill` or the end of the terminal, from now on: each is a reason to end what was
+/// started, not to leave it behind.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}
+
 /// The caller is told the same about hidden and missing; the person at the terminal may know more.
 fn explain_hidden(visible: &VisibleSet, target: &str, printer: &Printer) {
-    let hidden = visible
-        .hidden()
-        .iter()
-        .find(|(id, _)| id.as_str() == target || ambit_core::wire::wire_name(id) == target);
-    match hidden {
+    match visible.find_hidden(target) {
         Some((id, reason)) => printer.note(styled(
             DIM,
             format!("`{id}` exists, and is hidden: {reason}"),

@@ -2,7 +2,6 @@
 
 use ambit_core::grant::GrantProblem;
 use ambit_core::suggest::did_you_mean;
-use ambit_runtime::cache::DescriptorCache;
 use serde_json::json;
 
 use crate::cli::fail::{Exit, Fail};
@@ -65,8 +64,7 @@ pub(crate) fn check(trust_project: bool, printer: &Printer) -> Result<Exit, Fail
 
 /// Warnings of the files, and what agents are granted that nobody offers.
 fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
-    let cache =
-        DescriptorCache::open(&setup.places.catalog()).or_else(|_| DescriptorCache::in_memory())?;
+    let cache = setup.cache()?;
     let registry = setup.registry(&cache);
     let config = &setup.loaded.config;
     let mut problems = setup.loaded.warnings.clone();

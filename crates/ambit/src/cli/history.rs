@@ -41,10 +41,12 @@ fn events(args: &LogArgs, printer: &Printer) -> Result<Exit, Fail> {
     let filter = EventFilter {
         session,
         types: args.types.clone(),
-        after: None,
-        limit: args.limit,
+        ..EventFilter::default()
     };
-    let events = reader.events(&filter)?;
+    let mut events = reader.events(&filter)?;
+    if let Some(limit) = args.limit {
+        events.drain(..events.len().saturating_sub(limit));
+    }
     if printer.is_json() {
         events.iter().for_each(|it| printer.json_line(it));
         return Ok(Exit::Done);

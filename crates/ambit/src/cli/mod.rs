@@ -85,11 +85,14 @@ fn usage(error: &clap::Error) -> ExitCode {
         });
     }
     let text = error.to_string();
-    let message = text
+    // Up to the first blank line: what is missing stands in lines of its own below the first.
+    let said: Vec<&str> = text
         .lines()
-        .next()
-        .unwrap_or("")
-        .trim_start_matches("error: ");
+        .map(str::trim)
+        .take_while(|it| !it.is_empty())
+        .collect();
+    let said = said.join(" ");
+    let message = said.trim_start_matches("error: ");
     let problem = Problem::error("usage", message).hint("see `ambit --help`");
     Printer::new(true).failure(&Fail::usage(problem));
     ExitCode::from(Exit::Usage as u8)

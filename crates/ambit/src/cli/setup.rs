@@ -23,7 +23,7 @@ use crate::cli::args::AgentArgs;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, Printer, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, starter};
-use crate::places::{CONFIG_NAME, Places};
+use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::SecretStore;
 use crate::servers::SeenServer;
 use crate::trust::{ProjectTrust, TrustStore};
@@ -98,17 +98,25 @@ impl Setup {
         registry
     }
 
+    /// What was seen of the catalog last.
+    pub(crate) fn cache(&self) -> Result<DescriptorCache, Fail> {
+        // Secrets are kept beside it, so the folder is private whoever comes first. Where nothing
+        // can be kept it is slower, but not wrong.
+        match private_directory(self.places.data())
+            .map(|()| DescriptorCache::open(&self.places.catalog()))
+        {
+            Ok(Ok(cache)) => Ok(cache),
+            Ok(Err(_)) | Err(_) => Ok(DescriptorCache::in_memory()?),
+        }
+    }
+
     /// A marketplace on a journal.
     pub(crate) fn market(
         &self,
         journal: Journal,
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
-        let cache = match DescriptorCache::open(&self.places.catalog()) {
-            Ok(cache) => cache,
-            // Slower without it, but not wrong.
-            Err(_) => DescriptorCache::in_memory()?,
-        };
+        let cache = self.cache()?;
         let config = &self.loaded.config;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry: self.registry(&cache),

@@ -109,14 +109,16 @@ impl TrustStore {
             path: path.clone(),
             source,
         };
-        private_directory(places.state()).map_err(create)?;
-        // Made here and not by SQLite, so that it is private from its first moment.
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(create)?;
+        if !path.exists() {
+            private_directory(places.state()).map_err(create)?;
+            // Made here and not by SQLite, so that it is private from its first moment.
+            OpenOptions::new()
+                .append(true)
+                .create(true)
+                .mode(0o600)
+                .open(&path)
+                .map_err(create)?;
+        }
         let mut connection = Connection::open(&path)?;
         connection.busy_timeout(PATIENCE)?;
         prepare(&mut connection, &path)?;
@@ -143,7 +145,8 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
         }
         change.commit()?;
     }
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    // No write-ahead log: what was accepted must be readable on a full or read-only disk, too.
+    connection.pragma_update(None, "journal_mode", "delete")?;
     connection.pragma_update(None, "synchronous", "full")?;
     Ok(())
 }

@@ -1,0 +1,27 @@
+//! Every command as a whole process, each test in a home of its own.
+//!
+//! One test binary with a module per family: the binary under test is linked once, and so are
+//! its tests.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr
+)]
+
+mod approvals;
+mod config;
+mod disk;
+mod files;
+mod hooks;
+mod input;
+mod journal;
+mod output;
+mod rules;
+mod secrets;
+mod shapes;
+mod shell;
+mod support;
+mod terminal;
+mod trust;
