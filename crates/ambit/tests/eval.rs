@@ -1,4 +1,5 @@
 //! `ambit eval` as a whole process, on sets small enough to work out by hand.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use ambit_testkit::{Home, Run};
 use serde_json::{Value, json};
