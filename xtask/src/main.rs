@@ -9,6 +9,7 @@ mod bench;
 mod charter;
 mod check;
 mod direction;
+mod eval;
 mod generate;
 mod libtest;
 mod mentions;
@@ -32,6 +33,7 @@ usage: cargo xtask TASK
   gen [--check]   write the generated files, or say which are out of date
   soak [NAME]     long campaigns, in release
   bench [ARGS…]   measure; arguments go to the benchmark
+  eval [DIR]      measure search on labelled sets, and write docs/evaluation.md
   help            this text";
 
 fn main() -> ExitCode {
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         ["soak"] => soak::run(&root, None),
         ["soak", name] => soak::run(&root, Some(name)),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["eval", rest @ ..] => eval::run(&root, rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(())
