@@ -178,6 +178,8 @@ impl Session {
     /// Begins the next turn: selects what is visible, and records what that depended on and what
     /// it changed.
     pub fn begin_turn(&self) -> Arc<VisibleSet> {
+        // Held to the end: no call may see the turn before its record is on the way.
+        let mut state = self.state.lock();
         let catalog = self.market.catalog();
         let input = TurnInput {
             granted: self.granted.clone(),
@@ -186,7 +188,6 @@ impl Session {
             channel: self.channel.clone(),
         };
         let visible = Arc::new(select(&catalog, &input));
-        let mut state = self.state.lock();
         let turn = state.turn.number + 1;
         let next = Turn {
             number: turn,
@@ -195,7 +196,6 @@ impl Session {
         };
         let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
-        drop(state);
 
         let mut events: Vec<EventBody> = self
             .market
