@@ -1,5 +1,5 @@
 //! Every recorded decision comes out the same when recomputed, and a changed record does not.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -253,6 +253,37 @@ async fn changed_objects_are_not_believed() {
             "{object}"
         );
     }
+}
+
+/// Turns that begin while calls are made: each call belongs to one turn, whose record precedes it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_and_turns_may_cross() {
+    let bench = Bench::default().with(kit(TOOLS), json!({}));
+    let market = bench.market();
+    let session = Arc::new(bench.session_on(&market, Mode::Ask).await);
+    let mut tasks = tokio::task::JoinSet::new();
+    for n in 0..8 {
+        let (session, market) = (Arc::clone(&session), Arc::clone(&market));
+        tasks.spawn(async move {
+            for turn in 0..40 {
+                if n % 2 == 0 {
+                    market.offer(
+                        "local:more",
+                        vec![fixture_tool(&format!("local__more__t{turn} reads"))],
+                    );
+                    session.begin_turn();
+                } else {
+                    call(&session, "kit__read", json!({"n": 1})).await;
+                }
+            }
+        });
+    }
+    tasks.join_all().await;
+    let events = events(&market, &session).await;
+    let reader = market.journal().reader().unwrap();
+    let report = replay(&events, |digest| reader.object(digest).unwrap());
+    assert_eq!((report.turns, report.calls), (161, 160));
+    assert_eq!((report.differences, report.unverifiable), (vec![], vec![]));
 }
 
 fn tool() -> impl Strategy<Value = String> {
