@@ -114,6 +114,8 @@ impl ResultStore {
         };
         let total = file.metadata().map_err(io)?.len();
         let limit = limit.clamp(4, PAGE);
+        // Some file systems refuse to seek far past the end; there is nothing to read there anyway.
+        let offset = offset.min(total);
         file.seek(SeekFrom::Start(offset)).map_err(io)?;
         let mut bytes = Vec::with_capacity(limit);
         file.take(limit as u64)
