@@ -158,8 +158,10 @@ async fn a_changed_record_does_not_replay() {
     });
     check(&it, Difference, "tool.permission", |body| match body {
         E::ToolPermission {
-            input, decision, ..
-        } if matches!(decision, PermissionDecision::Ask { .. }) => {
+            input,
+            decision: PermissionDecision::Ask { .. },
+            ..
+        } => {
             input.mode = Mode::Auto;
             true
         }
