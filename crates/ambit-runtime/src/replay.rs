@@ -178,7 +178,9 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
             );
         }
         let manifest = (self.object)(definition)
-            .and_then(|text| serde_json::from_str::<CapabilityManifest>(&text).ok());
+            .and_then(|text| serde_json::from_str::<CapabilityManifest>(&text).ok())
+            // As with catalogs: what is not what its digest says proves nothing.
+            .filter(|it| it.digest() == *definition);
         let Some(schema) = manifest.and_then(|it| CompiledSchema::compile(&it.input_schema).ok())
         else {
             // Definitions are stored with the start; a call that never started has none.

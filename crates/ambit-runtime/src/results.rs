@@ -121,6 +121,8 @@ impl ResultStore {
             });
         }
         let limit = limit.clamp(4, PAGE);
+        // Some file systems refuse to seek far past the end; there is nothing to read there anyway.
+        let offset = offset.min(total);
         file.seek(SeekFrom::Start(offset)).map_err(io)?;
         let mut bytes = Vec::with_capacity(limit);
         file.take(limit as u64)

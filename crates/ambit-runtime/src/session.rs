@@ -215,22 +215,20 @@ impl Session {
     /// it changed.
     pub fn begin_turn(&self, request: &TurnRequest) -> Arc<VisibleSet> {
         let scope = &self.scope;
+        // Held to the end: no call may see the turn before its record is on the way.
+        let mut state = self.state.lock();
         let catalog = scope.market.catalog();
         let granted = &scope.bounds.granted;
-        let previous = self
-            .visible()
-            .entries()
-            .iter()
-            .map(|it| it.id.clone())
-            .collect();
-        let heard = scope.heard.lock().clone();
-        let input = scope
-            .market
-            .turn_input(&scope.bounds, &catalog, request, &heard, previous);
+        let previous = state.turn.visible.entries().iter().map(|it| it.id.clone()).collect();
+        let heard = {
+            let mut heard = scope.heard.lock();
+            let now = heard.clone();
+            // Candidates have their turn now; what becomes visible stays by itself.
+            heard.candidates.clear();
+            now
+        };
+        let input = scope.market.turn_input(&scope.bounds, &catalog, request, &heard, previous);
         let visible = Arc::new(select(&catalog, granted, &input));
-        // Candidates had their turn; what is visible now stays by itself.
-        scope.heard.lock().candidates.clear();
-        let mut state = self.state.lock();
         let turn = state.turn.number + 1;
         let next = Turn {
             number: turn,
@@ -239,7 +237,6 @@ impl Session {
         };
         let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
-        drop(state);
 
         let mut events: Vec<EventBody> = scope
             .market

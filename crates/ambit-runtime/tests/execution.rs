@@ -1,6 +1,6 @@
 //! What happens while a call runs and to what it brings: deadlines, cancellation, panics, output
 //! schemas, cutting and paging, and secrets.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn limits(change: impl FnOnce(&mut CallLimits)) -> CallLimits {
 fn completed(observation: Observation) -> Completed {
     match observation {
         Observation::Completed(it) => it,
-        other => unreachable!("{other:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -107,7 +107,7 @@ async fn a_dropped_call_ends_on_record() {
         let session = bench.session_on(&market, Mode::Auto).await;
         let cancel = CancellationToken::new();
         tokio::select! {
-            _ = session.call(request("kit__slow"), &cancel) => unreachable!("it hangs"),
+            _ = session.call(request("kit__slow"), &cancel) => panic!("it hangs"),
             () = kit.until_executing(1) => {}
         }
         let events = events(&market, &session).await;
@@ -115,7 +115,7 @@ async fn a_dropped_call_ends_on_record() {
         assert_eq!(code, Some(Code::Cancelled), "{line}");
         assert_eq!(reason, "whoever asked went away");
         let [.., start, end] = &events[..] else {
-            unreachable!()
+            panic!()
         };
         assert_eq!(start.body.type_name(), "tool.started");
         assert_eq!(end.cause, Some(start.seq));
@@ -181,7 +181,7 @@ async fn read_on(session: &Session, cut: &Completed, limit: Option<u64>) -> Stri
         let page = completed(call(session, "read_result", arguments).await.observation);
         assert_eq!(page.result_ref, None, "a page is never cut itself");
         let [Content::Text(text), Content::Text(more)] = &page.output.content[..] else {
-            unreachable!("{page:?}")
+            panic!("{page:?}")
         };
         whole.push_str(&text.text);
         match more.text.split_once("starts at offset ") {

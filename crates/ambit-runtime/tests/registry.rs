@@ -1,5 +1,5 @@
 //! What an agent's `capabilities` bring it, and what they do not: the outer bound of a session.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
