@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::run::{Failure, Result, cargo, show};
 
-const EXAMPLE: &str = "crates/ambit/examples/bench.rs";
+const EXAMPLE: &str = "crates/ambit/examples/bench/main.rs";
 
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
     if !root.join(EXAMPLE).is_file() {
