@@ -79,6 +79,7 @@ mod tests {
                 .filter(|it| !it.trim().is_empty())
                 .map(descriptor)
                 .filter(|it| it.source == source)
+                .map(std::sync::Arc::new)
                 .collect();
             let unavailable = (down == Some(source)).then(|| "exited".to_owned());
             catalog = catalog
