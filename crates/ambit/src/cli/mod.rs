@@ -9,6 +9,7 @@ mod decide;
 mod doctor;
 mod fail;
 mod history;
+mod listing;
 mod printer;
 mod secrets;
 mod setup;
