@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::run::{Failure, Result, cargo, show};
 
-const EXAMPLE: &str = "crates/ambit/examples/bench.rs";
+const EXAMPLE: &str = "crates/ambit/examples/bench/main.rs";
 
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
     if let ["search", rest @ ..] = arguments {

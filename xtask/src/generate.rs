@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::run::{Failure, Result, capture, cargo};
 
-const EXAMPLE: &str = "crates/ambit/examples/reference.rs";
+const EXAMPLE: &str = "crates/ambit/examples/reference/main.rs";
 
 /// Writes the files that differ.
 pub(crate) fn write(root: &Path) -> Result {

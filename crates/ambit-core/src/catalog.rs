@@ -1,7 +1,7 @@
 //! All descriptors, as immutable snapshots. Sources push whole-source snapshots; the catalog
 //! computes what changed. System facts, never shown raw to a model.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct SourceSnapshot {
     /// The source's name, `local:files`.
     pub source: String,
     /// Everything it offers.
-    pub descriptors: Vec<CapabilityDescriptor>,
+    pub descriptors: Vec<Arc<CapabilityDescriptor>>,
     /// Why it cannot serve at the moment. Its descriptors stay known, and unavailable.
     pub unavailable: Option<String>,
 }
@@ -132,37 +132,49 @@ impl CatalogSnapshot {
     /// The snapshot after one source has said what it offers now, and what that changed. The
     /// revision moves only when something did.
     pub fn with_source(&self, source: SourceSnapshot) -> (CatalogSnapshot, CatalogChange) {
-        let SourceSnapshot {
+        self.with_sources([source])
+    }
+
+    /// The same for several sources at once. A snapshot costs as much as the whole catalog, so
+    /// whoever has many sources to tell of tells of them together.
+    pub fn with_sources(
+        &self,
+        sources: impl IntoIterator<Item = SourceSnapshot>,
+    ) -> (CatalogSnapshot, CatalogChange) {
+        let mut change = CatalogChange::default();
+        let mut entries = self.entries.clone();
+        let mut down = self.unavailable.clone();
+        let mut said: HashMap<String, BTreeSet<CapabilityId>> = HashMap::new();
+        for SourceSnapshot {
             source,
             descriptors,
             unavailable,
-        } = source;
-        let mut change = CatalogChange::default();
-        let offered = self.admit(&source, descriptors, &mut change);
-        let mut entries = self.entries.clone();
+        } in sources
+        {
+            let offered = admit(&entries, &source, &descriptors, &mut change);
+            for (id, descriptor) in &offered {
+                match entries.insert(id.clone(), Arc::clone(descriptor)) {
+                    Some(before) if before.digest == descriptor.digest => {}
+                    Some(_) => change.changed.push(id.clone()),
+                    None => change.added.push(id.clone()),
+                }
+            }
+            let before = match &unavailable {
+                Some(reason) => down.insert(source.clone(), reason.clone()),
+                None => down.remove(&source),
+            };
+            if before != unavailable {
+                change.availability.insert(source.clone(), unavailable);
+            }
+            said.insert(source, offered.into_keys().collect());
+        }
         entries.retain(|id, entry| {
-            let stays = entry.source != source || offered.contains_key(id);
+            let stays = said.get(&entry.source).is_none_or(|it| it.contains(id));
             if !stays {
                 change.removed.push(id.clone());
             }
             stays
         });
-        for (id, descriptor) in offered {
-            match entries.get(&id) {
-                Some(before) if before.digest == descriptor.digest => {}
-                Some(_) => change.changed.push(id.clone()),
-                None => change.added.push(id.clone()),
-            }
-            entries.insert(id, Arc::new(descriptor));
-        }
-        let mut down = self.unavailable.clone();
-        let before = match &unavailable {
-            Some(reason) => down.insert(source.clone(), reason.clone()),
-            None => down.remove(&source),
-        };
-        if before != unavailable {
-            change.availability.insert(source, unavailable);
-        }
         let moved = u64::from(!change.is_empty());
         (Self::assemble(self.revision + moved, entries, down), change)
     }
@@ -175,62 +187,53 @@ impl CatalogSnapshot {
             unavailable: None,
         })
     }
+}
 
-    /// Keeps what nobody could mistake for something else: among names of one provider that
-    /// differ only by case or look-alike letters, one already known stays and the others are
-    /// refused; where none was known, all are, since nothing says which is the real one. An id
-    /// that another source already holds cannot be taken over.
-    fn admit(
-        &self,
-        source: &str,
-        descriptors: Vec<CapabilityDescriptor>,
-        change: &mut CatalogChange,
-    ) -> BTreeMap<CapabilityId, CapabilityDescriptor> {
-        let mut groups: BTreeMap<String, BTreeSet<CapabilityId>> = BTreeMap::new();
-        for descriptor in &descriptors {
-            groups
-                .entry(descriptor.id.skeleton())
-                .or_default()
-                .insert(descriptor.id.clone());
-        }
-        let known = |id: &CapabilityId| {
-            self.entries
-                .get(id)
-                .is_some_and(|entry| entry.source == source)
-        };
-        let mut offered = BTreeMap::new();
-        for descriptor in descriptors {
-            let id = &descriptor.id;
-            let shadows = self
-                .entries
-                .get(id)
-                .is_some_and(|entry| entry.source != source);
-            let twin = groups.get(&id.skeleton()).and_then(|group| {
-                let others = || group.iter().filter(|it| *it != id);
-                match others().find(|it| known(it)) {
-                    _ if known(id) => None,
-                    Some(real) => Some(real),
-                    None => others().next(),
-                }
-            });
-            let resembles = if shadows { Some(id) } else { twin };
-            match resembles {
-                Some(resembles) => {
-                    let refused = RefusedEntry {
-                        id: id.clone(),
-                        resembles: resembles.clone(),
-                    };
-                    if !change.refused.contains(&refused) {
-                        change.refused.push(refused);
-                    }
-                }
-                None => {
-                    offered.insert(id.clone(), descriptor);
+/// Keeps what nobody could mistake for something else: among names of one provider that
+/// differ only by case or look-alike letters, one already known stays and the others are
+/// refused; where none was known, all are, since nothing says which is the real one. An id
+/// that another source already holds cannot be taken over.
+fn admit(
+    entries: &BTreeMap<CapabilityId, Arc<CapabilityDescriptor>>,
+    source: &str,
+    descriptors: &[Arc<CapabilityDescriptor>],
+    change: &mut CatalogChange,
+) -> BTreeMap<CapabilityId, Arc<CapabilityDescriptor>> {
+    let skeletons: Vec<String> = descriptors.iter().map(|it| it.id.skeleton()).collect();
+    let mut groups: HashMap<&str, BTreeSet<&CapabilityId>> = HashMap::new();
+    for (descriptor, skeleton) in descriptors.iter().zip(&skeletons) {
+        groups.entry(skeleton).or_default().insert(&descriptor.id);
+    }
+    let known = |id: &CapabilityId| entries.get(id).is_some_and(|entry| entry.source == source);
+    let mut offered = BTreeMap::new();
+    for (descriptor, skeleton) in descriptors.iter().zip(&skeletons) {
+        let id = &descriptor.id;
+        let shadows = entries.get(id).is_some_and(|entry| entry.source != source);
+        let twin = groups.get(skeleton.as_str()).and_then(|group| {
+            let others = || group.iter().copied().filter(|it| *it != id);
+            match others().find(|it| known(it)) {
+                _ if known(id) => None,
+                Some(real) => Some(real),
+                None => others().next(),
+            }
+        });
+        let resembles = if shadows { Some(id) } else { twin };
+        match resembles {
+            Some(resembles) => {
+                let refused = RefusedEntry {
+                    id: id.clone(),
+                    resembles: resembles.clone(),
+                };
+                if !change.refused.contains(&refused) {
+                    change.refused.push(refused);
                 }
             }
+            None => {
+                offered.insert(id.clone(), Arc::clone(descriptor));
+            }
         }
-        offered
     }
+    offered
 }
 
 /// A snapshot as it is stored, once per digest, so that a turn can be recomputed later.
@@ -276,7 +279,7 @@ mod tests {
                 .map(|line| {
                     let mut it = descriptor(line);
                     it.source = name.to_owned();
-                    it
+                    Arc::new(it)
                 })
                 .collect(),
             unavailable: None,
@@ -311,6 +314,29 @@ mod tests {
         );
         let (gone, _) = same.without_source("mcp:a");
         assert!(gone.is_empty());
+    }
+
+    #[test]
+    fn sources_told_together_end_as_they_do_one_by_one() {
+        let (before, _) = CatalogSnapshot::default()
+            .with_source(source("mcp:a", &["mcp__a__x reads", "mcp__a__y reads"]));
+        let mut down = source("mcp:b", &["mcp__b__x reads", "mcp__a__y writes"]);
+        down.unavailable = Some("exited".to_owned());
+        let told = [
+            source("mcp:a", &["mcp__a__y writes"]),
+            down,
+            source("mcp:c", &["mcp__c__x reads"]),
+        ];
+        let one_by_one = told.iter().fold(before.clone(), |it, source| {
+            it.with_source(source.clone()).0
+        });
+        let (together, change) = before.with_sources(told);
+        assert_eq!(together.digest(), one_by_one.digest());
+        assert_eq!(together.revision(), before.revision() + 1);
+        assert_eq!(names(&change.added), ["mcp__b__x", "mcp__c__x"]);
+        assert_eq!(names(&change.removed), ["mcp__a__x"]);
+        assert_eq!(names(&change.changed), ["mcp__a__y"]);
+        assert_eq!((change.refused.len(), change.availability.len()), (1, 1));
     }
 
     #[test]

@@ -91,6 +91,34 @@ impl Code {
             Code::Internal => "internal",
         }
     }
+
+    /// What it says, for the reference.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Code::NotVisible => {
+                "Not in this turn's visible set, or not there at all: the two look the same."
+            }
+            Code::InputInvalid => "The arguments do not fit the input schema.",
+            Code::InputTooLarge => "The arguments are larger or deeper than accepted.",
+            Code::PermissionDenied => "A rule says no.",
+            Code::ApprovalDenied => "A person said no.",
+            Code::ApprovalPending => "A person has to say yes, and nobody could be asked here.",
+            Code::ApprovalTimedOut => "A person was asked and did not answer in time.",
+            Code::ApprovalMismatch => "The approval was given for another call.",
+            Code::HookRefused => "A hook said no.",
+            Code::HookFailed => "A hook broke, hung or answered nonsense; that counts as no.",
+            Code::JournalUnavailable => "The start could not be recorded, so nothing ran.",
+            Code::DeadlineExceeded => "It ran longer than allowed.",
+            Code::Cancelled => "Whoever asked called it off.",
+            Code::OutputInvalid => "The result does not fit the output schema.",
+            Code::ProviderFailed => "The provider answered with an error.",
+            Code::ProviderUnreachable => "The provider could not be reached.",
+            Code::Refused => {
+                "The capability itself refused the arguments: a path outside its bounds, say."
+            }
+            Code::Internal => "A bug in Ambit.",
+        }
+    }
 }
 
 #[cfg(test)]

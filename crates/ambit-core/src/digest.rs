@@ -93,8 +93,20 @@ pub fn write_canonical(value: &Value, out: &mut String) {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // By hand, since a catalog prints thousands and a formatter per byte is slow.
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 0xf)]);
+        }
         f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        f.write_str(std::str::from_utf8(&hex).unwrap_or_default())
+    }
+}
+
+fn hex_digit(nibble: u8) -> u8 {
+    match nibble {
+        0..=9 => b'0' + nibble,
+        _ => b'a' + nibble - 10,
     }
 }
 

@@ -243,6 +243,23 @@ pub struct ObservationRecord {
 }
 
 impl EventBody {
+    /// All there are of [`EventBody::type_name`].
+    pub const TYPES: [&'static str; 13] = [
+        "session.started",
+        "catalog.changed",
+        "turn.started",
+        "capability.diff",
+        "tool.intent",
+        "capability.refused",
+        "tool.validation",
+        "tool.permission",
+        "approval.requested",
+        "approval.decided",
+        "hook.decided",
+        "tool.started",
+        "tool.observation",
+    ];
+
     /// The `type` field.
     pub fn type_name(&self) -> &'static str {
         match self {

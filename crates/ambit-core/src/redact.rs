@@ -6,6 +6,7 @@
 //! text of the file.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
@@ -19,7 +20,6 @@ const MARK: &str = "[redacted]";
 #[derive(Clone, Debug, Default)]
 pub struct Redactor {
     known: Option<AhoCorasick>,
-    recognised: Option<Regex>,
 }
 
 /// Formats of well-known keys, and what follows an `Authorization` scheme.
@@ -31,6 +31,9 @@ const FORMATS: &str = concat!(
     r"|AGE-SECRET-KEY-1[0-9A-Z]{50,}",
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
 );
+
+/// Compiled when something is first written down: that costs more than listing a catalog.
+static RECOGNISED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FORMATS).ok());
 
 /// Names of fields whose text is a secret whatever it looks like.
 const FIELDS: [&str; 10] = [
@@ -61,10 +64,7 @@ impl Redactor {
                     .ok()
             })
             .flatten();
-        Redactor {
-            known,
-            recognised: Regex::new(FORMATS).ok(),
-        }
+        Redactor { known }
     }
 
     /// Text to show: known values out.
@@ -85,7 +85,7 @@ impl Redactor {
     /// Text to write down: known and recognised values out.
     pub fn written<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let shown = self.shown(text);
-        match &self.recognised {
+        match &*RECOGNISED {
             Some(formats) if formats.is_match(&shown) => {
                 Cow::Owned(formats.replace_all(&shown, MARK).into_owned())
             }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ambit_core::descriptor::{CapabilityDescriptor, TokenCosts};
 use ambit_core::digest::Digest;
@@ -183,17 +184,20 @@ impl DescriptorCache {
     }
 
     /// What a source offered last, if it is still the same source.
-    pub fn source(&self, source: &str, identity: &Digest) -> Option<Vec<CapabilityDescriptor>> {
-        let text: String = self
-            .connection
-            .lock()
-            .query_row(
-                "SELECT descriptors FROM sources WHERE source = ?1 AND identity = ?2",
-                params![source, identity.to_string()],
-                |row| row.get(0),
-            )
-            .ok()?;
-        serde_json::from_str(&text).ok()
+    pub fn source(
+        &self,
+        source: &str,
+        identity: &Digest,
+    ) -> Option<Vec<Arc<CapabilityDescriptor>>> {
+        let connection = self.connection.lock();
+        connection
+            .prepare_cached("SELECT descriptors FROM sources WHERE source = ?1 AND identity = ?2")
+            .and_then(|mut it| {
+                it.query_row(params![source, identity.to_string()], |row| {
+                    Ok(serde_json::from_str(row.get_ref(0)?.as_str()?).ok())
+                })
+            })
+            .ok()?
     }
 
     /// A definition seen before.

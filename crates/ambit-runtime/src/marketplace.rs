@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
-use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::digest::Digest;
 use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Source};
@@ -73,7 +72,7 @@ impl CapabilityMarketplace {
             loaded: Mutex::default(),
             stored: Mutex::default(),
         };
-        market.offer_injections();
+        market.offer(INJECTION_SOURCE, injection::manifests());
         market.refresh();
         Arc::new(market)
     }
@@ -120,67 +119,51 @@ impl CapabilityMarketplace {
 
     /// Takes in what registered resolvers offer now.
     pub fn refresh(&self) {
-        for (key, offer) in self.parts.registry.offers() {
-            match offer {
-                Offer::Declared(manifests) => self.offer(
-                    &source_of(&key, manifests.iter().map(|it| &it.id)),
-                    manifests,
-                ),
-                Offer::Seen {
-                    descriptors,
-                    unavailable,
-                } => {
-                    let source = source_of(&key, descriptors.iter().map(|it| &it.id));
-                    self.push(SourceSnapshot {
-                        source,
-                        descriptors,
-                        unavailable,
-                    });
-                }
+        let offers = self.parts.registry.offers().into_iter();
+        let sources = offers.map(|(key, offer)| match offer {
+            Offer::Declared(manifests) => {
+                let source = source_of(&key, manifests.iter().map(|it| &it.id));
+                self.declared(source, manifests)
             }
-        }
-    }
-
-    /// Injections, with room kept for what a session adds to their descriptions.
-    fn offer_injections(&self) {
-        let manifests = injection::manifests();
-        let mut descriptors = self.parts.cache.describe(INJECTION_SOURCE, &manifests);
-        for it in descriptors
-            .iter_mut()
-            .filter(|it| injection::is_extended(&it.id))
-        {
-            it.tokens.full += injection::RESERVED;
-        }
-        self.define(&descriptors, manifests);
-        self.push(SourceSnapshot {
-            source: INJECTION_SOURCE.to_owned(),
-            descriptors,
-            unavailable: None,
+            Offer::Seen {
+                descriptors,
+                unavailable,
+            } => SourceSnapshot {
+                source: source_of(&key, descriptors.iter().map(|it| &it.id)),
+                descriptors,
+                unavailable,
+            },
         });
+        self.push(sources.collect::<Vec<_>>());
     }
 
     /// A source that serves says what it offers, in full.
     pub fn offer(&self, source: &str, manifests: Vec<CapabilityManifest>) {
-        let descriptors = self.parts.cache.describe(source, &manifests);
-        self.define(&descriptors, manifests);
-        self.push(SourceSnapshot {
-            source: source.to_owned(),
-            descriptors,
-            unavailable: None,
-        });
+        self.push([self.declared(source.to_owned(), manifests)]);
     }
 
-    fn define(&self, descriptors: &[CapabilityDescriptor], manifests: Vec<CapabilityManifest>) {
+    /// A source's snapshot, its definitions kept to be found by digest.
+    fn declared(&self, source: String, manifests: Vec<CapabilityManifest>) -> SourceSnapshot {
+        let mut descriptors = self.parts.cache.describe(&source, &manifests);
         let mut definitions = self.definitions.lock();
-        for (manifest, descriptor) in manifests.into_iter().zip(descriptors) {
+        for (manifest, descriptor) in manifests.into_iter().zip(&mut descriptors) {
             definitions.insert(descriptor.digest, Arc::new(manifest));
+            // Room for what a session adds to this description.
+            if injection::is_extended(&descriptor.id) {
+                descriptor.tokens.full += injection::RESERVED;
+            }
+        }
+        SourceSnapshot {
+            source,
+            descriptors: descriptors.into_iter().map(Arc::new).collect(),
+            unavailable: None,
         }
     }
 
-    /// Takes in one source's snapshot: whole, light, its definitions to be found by digest.
-    pub fn push(&self, source: SourceSnapshot) {
+    /// Takes in sources' snapshots: whole, light, their definitions to be found by digest.
+    pub fn push(&self, sources: impl IntoIterator<Item = SourceSnapshot>) {
         let mut changes = self.changes.lock();
-        let (next, change) = self.catalog.load().with_source(source);
+        let (next, change) = self.catalog.load().with_sources(sources);
         if !change.is_empty() {
             changes.push((next.revision(), next.digest(), change));
             self.catalog.store(Arc::new(next));

@@ -86,7 +86,7 @@ pub enum Offer {
     /// Seen the last time its provider ran. Definitions are found by digest in the cache.
     Seen {
         /// The light entries, all of one source.
-        descriptors: Vec<CapabilityDescriptor>,
+        descriptors: Vec<Arc<CapabilityDescriptor>>,
         /// Why it cannot serve at the moment.
         unavailable: Option<String>,
     },

@@ -219,7 +219,13 @@ impl Session {
         let mut state = self.state.lock();
         let catalog = scope.market.catalog();
         let granted = &scope.bounds.granted;
-        let previous = state.turn.visible.entries().iter().map(|it| it.id.clone()).collect();
+        let previous = state
+            .turn
+            .visible
+            .entries()
+            .iter()
+            .map(|it| it.id.clone())
+            .collect();
         let heard = {
             let mut heard = scope.heard.lock();
             let now = heard.clone();
@@ -227,7 +233,9 @@ impl Session {
             heard.candidates.clear();
             now
         };
-        let input = scope.market.turn_input(&scope.bounds, &catalog, request, &heard, previous);
+        let input = scope
+            .market
+            .turn_input(&scope.bounds, &catalog, request, &heard, previous);
         let visible = Arc::new(select(&catalog, granted, &input));
         let turn = state.turn.number + 1;
         let next = Turn {

@@ -1,6 +1,8 @@
 //! Configured MCP servers as capability keys, by what was seen of them last. Connecting to them
 //! is the work of the MCP adapter; without it they are known and unavailable.
 
+use std::sync::Arc;
+
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::digest::Digest;
 use ambit_runtime::cache::DescriptorCache;
@@ -17,7 +19,7 @@ const UNAVAILABLE: &str = "this version has no MCP client yet";
 /// A configured server.
 pub struct SeenServer {
     name: String,
-    seen: Vec<CapabilityDescriptor>,
+    seen: Vec<Arc<CapabilityDescriptor>>,
 }
 
 impl SeenServer {

@@ -191,7 +191,7 @@ mod tests {
             (json!({ "dir": "." }), "unknown field `dir`"),
         ] {
             let said = match FilesResolver.resolve(&config, &context).await {
-                Ok(Resolution::Ready(_)) => "ready".to_owned(),
+                Ok(Resolution::Ready(_) | Resolution::Only { .. }) => "ready".to_owned(),
                 Ok(Resolution::Nothing { reason }) => reason,
                 Err(error) => error.message,
             };

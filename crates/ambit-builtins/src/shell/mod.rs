@@ -198,7 +198,7 @@ mod tests {
             callbacks: Default::default(),
         };
         let said = match ShellResolver.resolve(&config, &context).await {
-            Ok(Resolution::Ready(_)) => "ready".to_owned(),
+            Ok(Resolution::Ready(_) | Resolution::Only { .. }) => "ready".to_owned(),
             Ok(Resolution::Nothing { reason }) => reason,
             Err(error) => error.message,
         };

@@ -36,7 +36,7 @@ impl World {
         let descriptor = CapabilityDescriptor::new(&manifest, "local:x", TokenCosts::default());
         let source = SourceSnapshot {
             source: "local:x".into(),
-            descriptors: vec![descriptor.clone()],
+            descriptors: vec![Arc::new(descriptor.clone())],
             unavailable: None,
         };
         let (catalog, _) = CatalogSnapshot::default().with_source(source);

@@ -43,6 +43,7 @@ fn catalog_of(lines: &[&str], down: Option<&str>) -> CatalogSnapshot {
             .iter()
             .filter(|it| it.source == source)
             .cloned()
+            .map(Arc::new)
             .collect();
         catalog = catalog
             .with_source(SourceSnapshot {
@@ -195,7 +196,7 @@ fn reasons_to_hide() {
     let catalog = catalog_of(&lines(), None);
     let (catalog, _) = catalog.with_source(SourceSnapshot {
         source: "local:media".into(),
-        descriptors: vec![with_channel],
+        descriptors: vec![with_channel.into()],
         unavailable: None,
     });
     let mut turn = directed();

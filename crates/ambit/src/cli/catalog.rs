@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
+use crate::cli::listing::{List, Listed, Shown};
 use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, fit, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
@@ -102,11 +103,13 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
     }
     rows.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
     if printer.is_json() {
-        let capabilities: Vec<Value> = rows
-            .iter()
-            .map(|(entry, reason)| listed(entry, reason.as_deref()))
-            .collect();
-        printer.document(json!({"revision": revision, "capabilities": capabilities}));
+        printer.document(List {
+            revision,
+            capabilities: rows
+                .iter()
+                .map(|(it, why)| Listed::new(it, why.as_deref()))
+                .collect(),
+        });
     } else {
         print_list(&rows, printer);
     }
@@ -115,24 +118,6 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
 
 fn why_unavailable(catalog: &CatalogSnapshot, entry: &CapabilityDescriptor) -> Option<String> {
     catalog.unavailable(entry).map(str::to_owned)
-}
-
-fn listed(entry: &CapabilityDescriptor, reason: Option<&str>) -> Value {
-    json!({
-        "id": entry.id,
-        "kind": entry.kind,
-        "title": entry.title,
-        "summary": entry.summary,
-        "source": entry.source,
-        "risk": entry.risk,
-        "effects": entry.effects,
-        "tags": entry.tags,
-        "version": entry.version,
-        "tokens": entry.tokens,
-        "digest": entry.digest,
-        "available": reason.is_none(),
-        "reason": reason,
-    })
 }
 
 fn print_list(rows: &[Row], printer: &Printer) {
@@ -219,19 +204,15 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
     };
     let reason = why_unavailable(&catalog, entry);
     if printer.is_json() {
-        let mut shown = listed(entry, reason.as_deref());
-        if let Some(map) = shown.as_object_mut() {
-            map.insert("wireName".to_owned(), json!(wire_name(&entry.id)));
-            map.insert("description".to_owned(), json!(manifest.description));
-            map.insert("permissions".to_owned(), json!(manifest.permissions));
-            map.insert("needs".to_owned(), json!(manifest.needs));
-            map.insert("inputSchema".to_owned(), manifest.input_schema.clone());
-            map.insert(
-                "outputSchema".to_owned(),
-                manifest.output_schema.clone().unwrap_or(Value::Null),
-            );
-        }
-        printer.document(shown);
+        printer.document(Shown {
+            listed: Listed::new(entry, reason.as_deref()),
+            wire_name: wire_name(&entry.id),
+            description: &manifest.description,
+            permissions: &manifest.permissions,
+            needs: &manifest.needs,
+            input_schema: &manifest.input_schema,
+            output_schema: manifest.output_schema.as_ref(),
+        });
         return Ok(Exit::Done);
     }
     printer.line(format!("{}  {}", styled(BOLD, &entry.id), entry.title));

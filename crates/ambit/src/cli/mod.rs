@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 mod fail;
 mod history;
+mod listing;
 mod printer;
 mod secrets;
 mod setup;

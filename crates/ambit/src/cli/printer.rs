@@ -1,11 +1,12 @@
 //! Data on stdout, the rest on stderr, colour only on a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use miette::GraphicalTheme;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::fail::Fail;
 use crate::config::{Problem, Severity};
@@ -19,6 +20,15 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 /// Where a command's output goes. A reader that goes away (`| head`) ends the output quietly.
 pub(crate) struct Printer {
     json: bool,
+}
+
+/// What every JSON answer has around it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<T> {
+    schema_version: u32,
+    #[serde(flatten)]
+    body: T,
 }
 
 impl Printer {
@@ -45,19 +55,21 @@ impl Printer {
     }
 
     /// A JSON document, with the version of its shape.
-    pub(crate) fn document(&self, mut value: Value) {
-        if let Some(map) = value.as_object_mut() {
-            map.insert("schemaVersion".to_owned(), json!(1));
-        }
-        self.json_line(&value);
+    pub(crate) fn document(&self, body: impl Serialize) {
+        self.json_line(&Document {
+            schema_version: 1,
+            body,
+        });
     }
 
     /// One JSON value on a line of its own.
-    pub(crate) fn json_line(&self, value: &impl serde::Serialize) {
-        let mut out = io::stdout().lock();
+    pub(crate) fn json_line(&self, value: &impl Serialize) {
+        // Standard output flushes at line ends, and JSON has few: it would write piecemeal.
+        let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
         if serde_json::to_writer(&mut out, value).is_ok() {
             let _ = out.write_all(b"\n");
         }
+        let _ = out.flush();
     }
 
     /// Something beside the data.

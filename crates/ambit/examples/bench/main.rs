@@ -1,0 +1,53 @@
+//! The numbers Ambit is held to, each beside what this machine can do at all.
+//!
+//! `bench [--json] [NAME…]` measures and prints. It asserts nothing: a busy machine is slow, and
+//! only a person can tell that from a slow program.
+
+mod effects;
+mod ls;
+mod no_op;
+mod pipeline;
+mod report;
+mod sample;
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+use report::Figure;
+
+type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
+
+const BENCHES: [(&str, Bench); 3] = [
+    ("pipeline", pipeline::measure),
+    ("effects", effects::measure),
+    ("ls", ls::measure),
+];
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let (flags, names): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|it| it.starts_with('-'));
+    let known = |name: &String| BENCHES.iter().any(|(it, _)| it == name);
+    if flags.iter().any(|it| it != "--json") || !names.iter().all(known) {
+        let all: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        writeln!(
+            std::io::stderr(),
+            "usage: bench [--json] [NAME…]; there are {}",
+            all.join(", ")
+        )?;
+        return Ok(ExitCode::from(2));
+    }
+    let mut figures = Vec::new();
+    for (name, measure) in BENCHES {
+        if names.is_empty() || names.iter().any(|it| it == name) {
+            figures.extend(measure()?);
+        }
+    }
+    let mut out = std::io::stdout();
+    if flags.is_empty() {
+        write!(out, "{}", report::table(&figures))?;
+    } else {
+        writeln!(out, "{}", report::document(&figures))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
