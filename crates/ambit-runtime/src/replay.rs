@@ -1,6 +1,7 @@
 //! Recomputes every recorded decision from its recorded inputs and compares. Never executes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ambit_core::catalog::{CatalogSnapshot, StoredCatalog};
 use ambit_core::digest::Digest;
@@ -53,17 +54,27 @@ struct Call {
 
 /// Replays the events of one session. `object` finds stored catalogs and definitions.
 pub fn replay(events: &[Event], object: impl Fn(&Digest) -> Option<String>) -> ReplayReport {
-    let mut replay = Replay {
-        object,
-        report: ReplayReport::default(),
-        turns: BTreeMap::new(),
-        calls: BTreeMap::new(),
-        catalogs: BTreeMap::new(),
-    };
+    let mut replay = Replay::new(object);
     for event in events {
         replay.event(event);
     }
     replay.report
+}
+
+/// The visible set of every turn that can be recomputed, by its number.
+pub fn turns(
+    events: &[Event],
+    object: impl Fn(&Digest) -> Option<String>,
+) -> BTreeMap<u32, Arc<VisibleSet>> {
+    let mut replay = Replay::new(object);
+    for event in events {
+        replay.event(event);
+    }
+    replay
+        .turns
+        .into_iter()
+        .map(|(number, (_, visible))| (number, Arc::new(visible)))
+        .collect()
 }
 
 struct Replay<F> {
@@ -75,6 +86,16 @@ struct Replay<F> {
 }
 
 impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
+    fn new(object: F) -> Self {
+        Replay {
+            object,
+            report: ReplayReport::default(),
+            turns: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            catalogs: BTreeMap::new(),
+        }
+    }
+
     fn event(&mut self, event: &Event) {
         let seq = event.seq;
         match &event.body {

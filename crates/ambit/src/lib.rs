@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod config;
 pub mod places;
+pub mod project;
 pub mod secrets;
 pub mod servers;
 pub mod trust;
@@ -10,3 +11,4 @@ pub mod trust;
 pub use ambit_builtins as builtins;
 pub use ambit_core as core;
 pub use ambit_runtime as runtime;
+pub use ambit_skills as skills;

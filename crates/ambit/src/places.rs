@@ -27,6 +27,7 @@ pub struct NoHome {
 /// The user's config file, state directory and data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
+    home: Option<PathBuf>,
     config: PathBuf,
     state: PathBuf,
     data: PathBuf,
@@ -48,6 +49,7 @@ impl Places {
                 .ok_or(NoHome { variable: name })
         };
         Ok(Places {
+            home: absolute("HOME"),
             config: base("XDG_CONFIG_HOME", ".config")?.join(CONFIG_NAME),
             state: base("XDG_STATE_HOME", ".local/state")?,
             data: base("XDG_DATA_HOME", ".local/share")?,
@@ -57,6 +59,11 @@ impl Places {
     /// From this process's environment.
     pub fn from_process() -> Result<Places, NoHome> {
         Places::new(&|name| std::env::var_os(name))
+    }
+
+    /// The user's home, where there is one.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// The user's own config file.

@@ -34,6 +34,14 @@ pub(crate) enum Command {
     Ls(LsArgs),
     /// Show one capability in full
     Show(ShowArgs),
+    /// Search what an agent could have visible, best first
+    Search(SearchArgs),
+    /// Show what a model would see this turn, and why
+    Visible(VisibleArgs),
+    /// Say why a capability is visible or not, now or in a recorded turn
+    Explain(ExplainArgs),
+    /// Show what changed between two turns of a session
+    Diff(DiffArgs),
     /// Call one capability through the pipeline
     Call(CallArgs),
     /// Print an agent's resolved capabilities
@@ -88,6 +96,87 @@ pub(crate) struct LsArgs {
 pub(crate) struct ShowArgs {
     /// An id, such as local__files__read_file
     pub(crate) id: String,
+}
+
+/// What a turn is about.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TurnArgs {
+    /// The task, in words
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: Option<String>,
+    /// A file that was touched, relative to the workspace; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) touched: Vec<String>,
+    /// Something that was observed; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) evidence: Vec<String>,
+    /// Most tokens, instead of what the config says
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// What is needed, in words
+    pub(crate) query: String,
+    /// A server or pack whose tools should come first
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Most hits
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VisibleArgs {
+    #[command(flatten)]
+    pub(crate) turn: TurnArgs,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// Print the projection as a model's API takes it
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Say why each entry is visible, and why each other is not
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// Function tools
+    Openai,
+    /// Messages with tools
+    Anthropic,
+    /// tools/list
+    Mcp,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// An id or a wire name
+    pub(crate) id: String,
+    /// A recorded session: an id, the beginning of one, or `last`
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Which of its turns; by default the last
+    #[arg(long = "turn", value_name = "N", requires = "session")]
+    pub(crate) turn_number: Option<u32>,
+    #[command(flatten)]
+    pub(crate) turn: TurnArgs,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// An id, the beginning of one, or `last`
+    pub(crate) session: String,
+    /// The earlier turn
+    pub(crate) before: u32,
+    /// The later turn
+    pub(crate) after: u32,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, fit, sty
 use crate::config::Problem;
 use crate::places::Places;
 
-fn reader() -> Result<JournalReader, Fail> {
+pub(crate) fn reader() -> Result<JournalReader, Fail> {
     let path = Places::from_process()?.journal();
     if !path.exists() {
         return Err(Fail::no(
@@ -233,7 +233,7 @@ pub(crate) fn replay(args: &ReplayArgs, printer: &Printer) -> Result<Exit, Fail>
     Ok(if same { Exit::Done } else { Exit::No })
 }
 
-fn no_session(error: JournalError) -> Fail {
+pub(crate) fn no_session(error: JournalError) -> Fail {
     let hint = error
         .hint()
         .unwrap_or_else(|| "`ambit log sessions` lists them".to_owned());

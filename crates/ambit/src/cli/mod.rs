@@ -6,8 +6,10 @@ mod call;
 mod catalog;
 mod check;
 mod decide;
+mod discover;
 mod doctor;
 mod eval;
+mod explain;
 mod fail;
 mod history;
 mod listing;
@@ -54,6 +56,10 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Secrets(args) => secrets::secrets(args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
+        Command::Search(args) => discover::search(&setup()?, &args, printer),
+        Command::Visible(args) => discover::visible(&setup()?, &args, printer),
+        Command::Explain(args) => explain::explain(&setup()?, &args, printer),
+        Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
         Command::Schema => {
             printer.json_line(&crate::config::json_schema());

@@ -10,16 +10,22 @@ use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, Rules};
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
+use ambit_core::search::Embedder;
 use ambit_runtime::approver::Approver;
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
 use ambit_runtime::registry::CapabilityRegistry;
+use ambit_runtime::resolver::Offer;
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
+use ambit_skills::resolver::SkillsResolver;
+use ambit_skills::root::standard_roots;
+use ambit_skills::scan::{SkillSet, scan};
 
 use crate::cli::args::AgentArgs;
+use crate::cli::eval::read_model;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, Printer, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, starter};
@@ -92,10 +98,52 @@ impl Setup {
         for resolver in ambit_builtins::resolvers() {
             register(&registry, resolver);
         }
+        register(&registry, Arc::new(SkillsResolver::new(self.skills())));
         for (name, server) in &self.loaded.config.mcp_servers {
             register(&registry, Arc::new(SeenServer::new(name, server, cache)));
         }
         registry
+    }
+
+    /// The skills of all roots.
+    pub(crate) fn skills(&self) -> SkillSet {
+        let config_home = self.places.config_file().parent().and_then(Path::parent);
+        match (self.places.home(), config_home) {
+            (Some(home), Some(config_home)) => {
+                scan(&standard_roots(home, config_home, &self.workspace))
+            }
+            _ => scan(&[]),
+        }
+    }
+
+    /// What ranks by meaning, where a model is configured.
+    fn embedder(&self, registry: &CapabilityRegistry) -> Result<Option<Arc<dyn Embedder>>, Fail> {
+        let Some(folder) = &self.loaded.config.discovery.model else {
+            return Ok(None);
+        };
+        let base = self
+            .loaded
+            .files()
+            .next()
+            .and_then(Path::parent)
+            .unwrap_or(&self.workspace);
+        let model = read_model(&base.join(folder))?;
+        let texts: Vec<String> = registry
+            .offers()
+            .into_iter()
+            .flat_map(|(_, offer)| match offer {
+                Offer::Declared(manifests) => manifests
+                    .into_iter()
+                    .map(|it| it.description)
+                    .collect::<Vec<_>>(),
+                Offer::Seen { descriptors, .. } => {
+                    descriptors.iter().map(|it| it.summary.clone()).collect()
+                }
+            })
+            .collect();
+        Ok(Some(Arc::new(
+            model.weighted_by(texts.iter().map(String::as_str)),
+        )))
     }
 
     /// What was seen of the catalog last.
@@ -118,8 +166,10 @@ impl Setup {
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let cache = self.cache()?;
         let config = &self.loaded.config;
+        let registry = self.registry(&cache);
+        let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
-            registry: self.registry(&cache),
+            registry,
             cache,
             journal,
             approver,
@@ -135,7 +185,7 @@ impl Setup {
                 result_bytes: as_usize(config.limits.result_bytes),
             },
             results: ResultStore::new(self.places.results()),
-            embedder: None,
+            embedder,
         }))
     }
 

@@ -15,14 +15,17 @@ pub const DEFAULT_AGENT: &str = "default";
 /// The capability key of the workspace's files.
 pub(super) const FILES: &str = "files";
 
-/// The agent there is when none was configured: the workspace's files and the user's own
+/// The capability key of skills.
+const SKILLS: &str = "skills";
+
+/// The agent there is when none was configured: the workspace's files, skills, and the user's own
 /// servers. A project's servers are somebody else's and have to be granted by name.
 pub(super) fn implied(servers: &BTreeMap<String, McpServer>) -> Agent {
     let own = servers
         .iter()
         .filter(|(_, server)| server.origin == Origin::User && !server.disabled)
         .map(|(name, _)| name.as_str());
-    let keys = [FILES].into_iter().chain(own);
+    let keys = [FILES, SKILLS].into_iter().chain(own);
     Agent {
         capabilities: Capabilities(keys.map(|key| (key.to_owned(), Map::new())).collect()),
         origin: Origin::Implied,

@@ -45,6 +45,10 @@ pub fn compare(before: &Config, after: &Config) -> ConfigChange {
     found.ordered("limit `inputBytes`", &old.input_bytes, &new.input_bytes);
     found.ordered("limit `callSeconds`", &old.call, &new.call);
     found.ordered("limit `approvalSeconds`", &old.approval, &new.approval);
+    // What is shown stays inside what is granted, so it never widens.
+    if before.discovery != after.discovery {
+        found.changes("`discovery` is another");
+    }
     if before.unknown_capabilities != after.unknown_capabilities {
         found.changes("`unknownCapabilities` is another");
     }

@@ -18,3 +18,8 @@ pub(super) const HOOK_SECONDS: u64 = 10;
 pub(super) fn hook_seconds() -> u64 {
     HOOK_SECONDS
 }
+
+/// Enough for two dozen tools in full, a few percent of a large context.
+pub(super) const DISCOVERY_BUDGET: u32 = 8_000;
+/// Below the ceilings clients have, with room for their own tools.
+pub(super) const DISCOVERY_LIMIT: u32 = 60;

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::defaults;
+use super::discovery::DiscoveryFile;
 use super::rules::RuleLists;
 use crate::secrets::SecretValue;
 
@@ -46,6 +47,9 @@ pub struct ConfigFile {
     /// How much and how long.
     #[serde(default)]
     pub limits: LimitsFile,
+    /// What a model is shown of all that is granted.
+    #[serde(default)]
+    pub discovery: DiscoveryFile,
     /// What to do about a capability or tool nobody offers.
     #[serde(default)]
     #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]

@@ -13,6 +13,7 @@ use ambit_runtime::registry::UnknownCapabilities;
 
 use super::agents;
 use super::defaults;
+use super::discovery::Discovery;
 use super::file::{Agent, ConfigFile, Hook, LimitsFile, McpServer, Origin};
 use super::rules::RuleLists;
 
@@ -34,6 +35,8 @@ pub struct Config {
     pub hooks: Vec<Hook>,
     /// How much and how long.
     pub limits: Limits,
+    /// What a model is shown of all that is granted.
+    pub discovery: Discovery,
     /// What to do about capabilities nobody offers, unless an agent says otherwise.
     pub unknown_capabilities: UnknownCapabilities,
 }
@@ -124,6 +127,7 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         user_permissions: user.permissions,
         hooks,
         limits: Limits::of(&project.limits, &user.limits),
+        discovery: Discovery::of(project.discovery, user.discovery),
         unknown_capabilities: project
             .unknown_capabilities
             .or(user.unknown_capabilities)

@@ -9,6 +9,7 @@
 mod agents;
 mod change;
 mod defaults;
+mod discovery;
 mod expand;
 mod file;
 mod jsonc;
@@ -26,6 +27,7 @@ mod untrusted;
 
 pub use agents::DEFAULT_AGENT;
 pub use change::{ConfigChange, compare};
+pub use discovery::{Discovery, DiscoveryFile, WeightsFile};
 pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, McpServer, Origin, WireNames};
 pub use jsonc::{Document, Spot};
 pub use load::{Inputs, Loaded, ProjectFile, find_project, load};

@@ -82,7 +82,7 @@ fn bad_line(dir: &Path, text: &str, error: &LabelError) -> Fail {
     Fail::usage(Problem::error("labelled_set", message).at(source.place(from..end)))
 }
 
-pub(super) fn read_model(dir: &Path) -> Result<StaticModel, Fail> {
+pub(crate) fn read_model(dir: &Path) -> Result<StaticModel, Fail> {
     is_folder("model", dir)?;
     let read = |name: &str| {
         let path = dir.join(name);

@@ -5,6 +5,8 @@ mod measure;
 mod progress;
 mod report;
 
+pub(crate) use files::read_model;
+
 use crate::cli::args::EvalArgs;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::Printer;
