@@ -14,6 +14,7 @@ use ambit_core::search::{Hit, SearchIndex, SearchRequest};
 use ambit_core::turn::{Asked, Relevance, TurnInput};
 use ambit_core::visible::HiddenReason;
 use ambit_core::weights::Weights;
+use ambit_core::wire::is_injection;
 
 use crate::heard::Heard;
 use crate::marketplace::CapabilityMarketplace;
@@ -184,13 +185,15 @@ impl CapabilityMarketplace {
         input
     }
 
-    /// Searches what an agent could have visible now: what nothing but relevance hides.
+    /// Searches what an agent could have visible now: what nothing but relevance hides. Injections
+    /// are always there, so nobody has to find them.
     pub fn search(&self, bounds: &Bounds, request: &SearchRequest) -> Vec<Hit> {
         let catalog = self.catalog();
         let input = bounds.input();
         let index: Arc<SearchIndex> = self.index();
         let gate = index.gate(|id| {
-            bounds.granted.contains(id)
+            !is_injection(id)
+                && bounds.granted.contains(id)
                 && catalog
                     .get(id)
                     .is_some_and(|it| hides(&catalog, &input, it).is_none())

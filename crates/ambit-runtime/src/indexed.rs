@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::digest::Digest;
+use ambit_core::id::Kind;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::search::{Embedder, SearchDocument, SearchIndex};
 
@@ -78,7 +79,7 @@ impl Indexed {
 /// What search knows of a capability.
 fn document(manifest: &CapabilityManifest) -> SearchDocument {
     let tags = manifest.tags.iter().map(|it| it.as_str().to_owned());
-    SearchDocument {
+    let document = SearchDocument {
         name: manifest.id.name().to_owned(),
         title: manifest.title.clone(),
         description: manifest.description.clone(),
@@ -89,6 +90,10 @@ fn document(manifest: &CapabilityManifest) -> SearchDocument {
         pack_summary: manifest.pack_summary.clone(),
         body: manifest.search_text.clone(),
         ..SearchDocument::new(manifest.id.clone())
+    };
+    match manifest.id.kind() {
+        // All skills take the same arguments, which say nothing about any of them.
+        Kind::Skill => document,
+        _ => document.with_input_schema(&manifest.input_schema),
     }
-    .with_input_schema(&manifest.input_schema)
 }

@@ -14,12 +14,14 @@ use serde_json::{Value, json};
 
 use crate::config::McpServer;
 
-const UNAVAILABLE: &str = "this version has no MCP client yet";
+const NO_CLIENT: &str = "this version has no MCP client yet";
+const DISABLED: &str = "it is disabled in ambit.json";
 
 /// A configured server.
 pub struct SeenServer {
     name: String,
     seen: Vec<Arc<CapabilityDescriptor>>,
+    unavailable: &'static str,
 }
 
 impl SeenServer {
@@ -31,6 +33,7 @@ impl SeenServer {
         SeenServer {
             name: name.to_owned(),
             seen,
+            unavailable: if server.disabled { DISABLED } else { NO_CLIENT },
         }
     }
 }
@@ -55,7 +58,7 @@ impl CapabilityResolver for SeenServer {
     fn offer(&self) -> Offer {
         Offer::Seen {
             descriptors: self.seen.clone(),
-            unavailable: Some(UNAVAILABLE.to_owned()),
+            unavailable: Some(self.unavailable.to_owned()),
         }
     }
 
@@ -65,7 +68,7 @@ impl CapabilityResolver for SeenServer {
 
     async fn resolve(&self, _: &Value, _: &ResolverContext) -> Result<Resolution, ResolveError> {
         Ok(Resolution::Nothing {
-            reason: UNAVAILABLE.to_owned(),
+            reason: self.unavailable.to_owned(),
         })
     }
 }

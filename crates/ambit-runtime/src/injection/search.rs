@@ -8,7 +8,7 @@ use ambit_core::event::EventBody;
 use ambit_core::id::Kind;
 use ambit_core::observation::{Failure, Output};
 use ambit_core::search::SearchRequest;
-use ambit_core::wire::{is_injection, wire_name};
+use ambit_core::wire::wire_name;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl Search {
             .market
             .search(&self.scope.bounds, request)
             .into_iter()
-            .filter(|hit| hit.id.kind() == self.kind && !is_injection(&hit.id))
+            .filter(|hit| hit.id.kind() == self.kind)
             .filter_map(|hit| catalog.get(&hit.id).cloned())
             .take(limit)
             .take_while(|it| {

@@ -2,6 +2,7 @@
 
 use ambit_core::grant::GrantProblem;
 use ambit_core::suggest::did_you_mean;
+use ambit_skills::problem::Severity as SkillSeverity;
 use serde_json::json;
 
 use crate::cli::fail::{Exit, Fail};
@@ -68,6 +69,7 @@ fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
     let registry = setup.registry(&cache);
     let config = &setup.loaded.config;
     let mut problems = setup.loaded.warnings.clone();
+    problems.extend(skill_problems(setup));
     for (name, agent) in &config.agents {
         match registry.check(
             &agent.capabilities.to_value(),
@@ -88,6 +90,32 @@ fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
         }
     }
     Ok(problems)
+}
+
+/// Broken skills, which are left out, and skills another hides.
+fn skill_problems(setup: &Setup) -> Vec<Problem> {
+    let found = setup.skills();
+    let broken = found.problems.iter().map(|it| {
+        let message = format!("skill `{}`: {}", it.path.display(), it.problem);
+        let problem = match it.problem.severity() {
+            SkillSeverity::Error => Problem::error("skill_broken", message),
+            SkillSeverity::Warning => Problem::warning("skill_odd", message),
+        };
+        match it.problem.hint() {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    });
+    let shadowed = found.shadowed.iter().map(|it| {
+        let message = format!(
+            "skill `{}` at `{}` is hidden by `{}`",
+            it.name,
+            it.path.display(),
+            it.by.display()
+        );
+        Problem::warning("skill_shadowed", message)
+    });
+    broken.chain(shadowed).collect()
 }
 
 /// A grant that cannot be, at its place in the file.

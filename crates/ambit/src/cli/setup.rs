@@ -28,7 +28,7 @@ use crate::cli::args::AgentArgs;
 use crate::cli::eval::read_model;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, Printer, styled};
-use crate::config::{self, Agent, Inputs, Loaded, Problem, starter};
+use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot, starter};
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::SecretStore;
 use crate::servers::SeenServer;
@@ -75,6 +75,10 @@ impl Setup {
             variable: &|name| std::env::var_os(name),
             secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
         })?;
+        let taken: Vec<Problem> = taken_names(&loaded);
+        if !taken.is_empty() {
+            return Err(taken.into());
+        }
         let project = loaded.project.as_ref().filter(|it| it.is_trusted());
         let workspace = project
             .and_then(|it| it.path.parent())
@@ -239,11 +243,35 @@ impl Setup {
     }
 }
 
+/// Servers named like a capability that is there already: a grant could mean either.
+fn taken_names(loaded: &Loaded) -> Vec<Problem> {
+    let builtins = ambit_builtins::resolvers();
+    let own = || {
+        builtins
+            .iter()
+            .map(|it| it.key())
+            .chain([ambit_skills::resolver::KEY])
+    };
+    let servers = loaded.config.mcp_servers.keys();
+    servers
+        .filter(|name| own().any(|key| key == name.as_str()))
+        .map(|name| {
+            let place = loaded.place(&format!("/mcpServers/{name}"), Spot::Key);
+            Problem::error(
+                "name_taken",
+                format!("a server cannot be called `{name}`: a built-in capability has that key"),
+            )
+            .at(place)
+            .hint("give the server another name")
+        })
+        .collect()
+}
+
 fn register(
     registry: &CapabilityRegistry,
     resolver: Arc<dyn ambit_runtime::resolver::CapabilityResolver>,
 ) {
-    // Config refuses servers named like a built-in, so nothing is registered twice.
+    // `taken_names` came first, so nothing is registered twice.
     if let Err(error) = registry.register(resolver) {
         tracing::warn!(%error, "a capability was left out");
     }
