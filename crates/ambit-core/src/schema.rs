@@ -49,14 +49,15 @@ impl CompiledSchema {
             .take(MAX_PROBLEMS)
             .map(|error| SchemaProblem {
                 at: error.instance_path().to_string(),
-                message: clip(&error.to_string()),
+                // Without the value: cut off in its middle, a secret could not be recognised.
+                message: clip(&error.masked().to_string()),
             })
             .collect();
         Err(problems)
     }
 }
 
-/// Problems quote the value; a large one must not come back as a large message.
+/// Problems quote names; large ones must not come back as a large message.
 fn clip(text: &str) -> String {
     const MOST: usize = 300;
     match text.char_indices().nth(MOST) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::args::{ApprovalScope, ApprovalsCommand, TrustCommand};
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, styled};
-use crate::cli::setup::Setup;
+use crate::cli::setup::{Setup, working_directory};
 use crate::config::{Problem, find_project};
 use crate::places::Places;
 use crate::trust::{ProjectTrust, Scope, TrustStore};
@@ -45,7 +45,7 @@ pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<
 }
 
 fn this_project(places: &Places) -> Result<PathBuf, Fail> {
-    find_project(&std::env::current_dir()?, places.config_file()).ok_or_else(|| {
+    find_project(&working_directory()?, places.config_file()).ok_or_else(|| {
         Fail::usage(
             Problem::error("no_project", "there is no ambit.json here or above")
                 .hint("`ambit init` writes one"),
@@ -106,7 +106,7 @@ fn trust_word(trust: &ProjectTrust) -> &'static str {
 
 fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
     let accepted = store.accepted_projects()?;
-    let here = find_project(&std::env::current_dir()?, places.config_file());
+    let here = find_project(&working_directory()?, places.config_file());
     let waiting = here.and_then(|path| {
         let digest = Digest::of_bytes(&std::fs::read(&path).ok()?);
         let trust = store.project_trust(&path, &digest).ok()?;

@@ -58,7 +58,7 @@ impl Setup {
     /// Reads the configuration.
     pub(crate) fn read(trust_project: bool) -> Result<Self, Fail> {
         let places = Places::from_process()?;
-        let directory = std::env::current_dir()?;
+        let directory = working_directory()?;
         let trust = Arc::new(TrustStore::open(&places)?);
         let secrets = SecretStore::open(&places);
         let accepted = |path: &Path, digest: &Digest| match trust_project {
@@ -291,9 +291,17 @@ fn as_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// Where the command was typed.
+pub(crate) fn working_directory() -> Result<PathBuf, Fail> {
+    std::env::current_dir().map_err(|error| {
+        let message = format!("the working directory cannot be used: {error}");
+        Fail::usage(Problem::error("no_directory", message).hint("change to one that exists"))
+    })
+}
+
 /// Writes the starter file and trusts it: whoever typed this wrote it.
 pub(crate) fn init(printer: &Printer) -> Result<Exit, Fail> {
-    let path = std::env::current_dir()?.join(CONFIG_NAME);
+    let path = working_directory()?.join(CONFIG_NAME);
     let text = starter();
     let file = std::fs::OpenOptions::new()
         .write(true)

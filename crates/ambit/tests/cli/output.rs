@@ -74,3 +74,25 @@ fn a_command_without_a_home_says_so() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains(r#""code":"no_home""#), "{text}");
 }
+
+#[test]
+fn a_folder_that_is_gone_is_told() {
+    let home = home();
+    let gone = home.work().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let line = r#"rmdir "$PWD" && exec "$AMBIT" ls --json"#;
+    let inner = home.command(&[]);
+    let output = std::process::Command::new("sh")
+        .args(["-c", line])
+        .env("HOME", home.home())
+        .env("AMBIT", inner.get_program())
+        .current_dir(&gone)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("the working directory cannot be used"),
+        "{text}"
+    );
+}

@@ -171,6 +171,36 @@ fn a_secret_reaches_the_command_and_nobody_else() {
 }
 
 #[test]
+fn no_cut_goes_through_a_secret() {
+    let home = configured(json!({
+        "mode": "auto",
+        "limits": {"resultBytes": 1000},
+        "agents": {"a": {"capabilities": {
+            "files": {},
+            "shell": {"shellString": true, "env": {"TOKEN": "${secret:token}"}},
+        }}},
+    }));
+    home.run_with(&["secrets", "set", "token"], CANARY).exits(0);
+    let check = |id: &str, input: Value| {
+        let run = call(&home, id, input, &[]);
+        assert!(!format!("{run:?}").contains(&CANARY[..8]), "{run:?}");
+    };
+    // A message quotes what it was given, up to a limit.
+    for before in [0, 150, 185, 192, 198, 285, 290, 295] {
+        let long = format!("{}{CANARY}{}", "x".repeat(before), "x".repeat(400));
+        check("files__read_file", json!({"path": [long]}));
+        check("files__read_file", json!({"path": format!("no/{long}")}));
+        check(&long, json!({}));
+    }
+    // A result is cut at its limit.
+    for before in [960, 968, 976] {
+        let command = format!("head -c {before} /dev/zero; echo $TOKEN; head -c 2000 /dev/zero");
+        check("shell__run_command", json!({"command": command}));
+    }
+    assert_eq!(holding(&home.state(), &CANARY.as_bytes()[..8]), [""; 0]);
+}
+
+#[test]
 fn a_question_left_for_later_does_not_hold_a_secret() {
     let home = configured(json!({"agents": {"a": {"capabilities": {
         "shell": {"allow": ["echo"], "env": {"TOKEN": "${secret:token}"}},
