@@ -28,6 +28,8 @@ struct Column {
     name: String,
     /// One per set, in the order of the sets.
     figures: Vec<Option<Figures>>,
+    /// How exactly they are known.
+    decimals: usize,
 }
 
 struct Set {
@@ -57,11 +59,13 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
     let mut columns = vec![Column {
         name: "Ambit".to_owned(),
         figures: lexical,
+        decimals: 1,
     }];
     if let Some(model) = &model {
         columns.push(Column {
             name: format!("Ambit + `{}`", name_of(model)),
             figures: measure(root, &sets, Some(model))?.1,
+            decimals: 1,
         });
     }
     let ours = columns.len();
@@ -137,7 +141,7 @@ fn measure(root: &Path, sets: &[Set], model: Option<&Path>) -> Result<Measured> 
             *figure = number(name)? * 100.0;
         }
         sizes.push((number("tools")? as u64, number("queries")? as u64));
-        step.end(&slashed(&measured));
+        step.end(&slashed(&measured, 1));
         figures.push(Some(measured));
     }
     Ok((sizes, figures))
@@ -166,6 +170,7 @@ fn references(dir: &Path, sets: &[Set]) -> Vec<Column> {
             Column {
                 name: (*name).to_owned(),
                 figures: sets.iter().map(cell).collect(),
+                decimals: 0,
             }
         })
         .collect()
@@ -195,8 +200,11 @@ fn macro_average(column: &Column) -> Option<Figures> {
     Some(sum.map(|it| it / column.figures.len() as f64))
 }
 
-fn slashed(figures: &Figures) -> String {
-    let shown: Vec<String> = figures.iter().map(|it| format!("{it:.1}")).collect();
+fn slashed(figures: &Figures, decimals: usize) -> String {
+    let shown: Vec<String> = figures
+        .iter()
+        .map(|it| format!("{it:.decimals$}"))
+        .collect();
     shown.join(" / ")
 }
 
@@ -283,11 +291,11 @@ fn about(model: &Path) -> Option<String> {
 
 fn cell(column: &Column, set: usize) -> String {
     let figures = column.figures.get(set).and_then(Option::as_ref);
-    figures.map_or("–".to_owned(), slashed)
+    figures.map_or("–".to_owned(), |it| slashed(it, column.decimals))
 }
 
 fn mean(column: &Column) -> String {
-    macro_average(column).map_or("–".to_owned(), |it| slashed(&it))
+    macro_average(column).map_or("–".to_owned(), |it| slashed(&it, 1))
 }
 
 fn row<T: AsRef<str>>(out: &mut String, cells: impl Iterator<Item = T>) {
@@ -320,6 +328,7 @@ mod tests {
         let column = |figures| Column {
             name: String::new(),
             figures,
+            decimals: 1,
         };
         let two = vec![Some([0.0, 10.0, 20.0, 30.0]), Some([10.0; 4])];
         assert_eq!(mean(&column(two)), "5.0 / 10.0 / 15.0 / 20.0");

@@ -94,9 +94,9 @@ impl Words {
             .to_owned()
     }
 
-    /// A rare word: the square makes few of them common and most of them rare.
+    /// A rare word: the product makes few of them common and most of them rare.
     fn tail(&mut self) -> String {
-        let at = self.below(TAIL) * self.below(TAIL) / TAIL;
+        let at = self.below(TAIL) * self.below(TAIL) / TAIL * self.below(TAIL) / TAIL;
         let syllables: Vec<&str> = SYLLABLES.split_whitespace().collect();
         let base = syllables.len() as u64;
         let digits = [
@@ -111,10 +111,10 @@ impl Words {
 
     fn sentence(&mut self, length: u64) -> String {
         let words: Vec<String> = (0..length)
-            .map(|_| match self.below(10) {
-                0..=3 => self.one_of(FILLERS),
-                4..=5 => self.one_of(THINGS),
-                6 => self.one_of(VERBS),
+            .map(|_| match self.below(20) {
+                0..=10 => self.one_of(FILLERS),
+                11..=12 => self.one_of(THINGS),
+                13 => self.one_of(VERBS),
                 _ => self.tail(),
             })
             .collect();
@@ -127,7 +127,7 @@ impl Words {
         let parameters = (0..self.below(6))
             .map(|_| Parameter {
                 name: format!("{}_{}", self.one_of(THINGS), self.one_of(THINGS)),
-                description: self.sentence(8),
+                description: self.sentence(6),
             })
             .collect();
         let name = format!("{verb}_{what}_{thing}");
