@@ -108,7 +108,7 @@ impl Session {
                 drive.recorder.add(vec![loaded]);
             }
         }
-        let recorded = drive.recorder.finish().await;
+        let recorded = drive.recorder.finish(drive.capability.as_deref()).await;
         CallReport {
             call,
             observation,

@@ -1,8 +1,10 @@
 //! Gathers a call's events and hands them to the journal in at most two batches: all up to the
 //! start, and the end.
 
+use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::intent::CallId;
+use ambit_core::loaded::LoadedCapability;
 
 use crate::driver::abandoned;
 use crate::journal::{Cause, Durability, NewEvent, Receipt};
@@ -55,15 +57,25 @@ impl<'a> Recorder<'a> {
         self.effectful = effectful;
     }
 
-    /// Records the rest. The end of a call with effects is written before anyone is told.
-    pub(crate) async fn finish(mut self) -> (Receipt, Receipt) {
+    /// Records the rest. The end of a call with effects is written before anyone is told. The
+    /// definition goes with it unless it is on record: a refusal must be recomputable, too.
+    pub(crate) async fn finish(
+        mut self,
+        capability: Option<&LoadedCapability>,
+    ) -> (Receipt, Receipt) {
         self.finished = true;
         let durability = if self.effectful {
             Durability::Written
         } else {
             Durability::Behind
         };
-        let last = self.append(durability);
+        let market = &self.session.scope.market;
+        let object = capability.and_then(|it| market.definition_object(it));
+        let stores = object.as_ref().map(|(digest, _)| *digest);
+        let last = self.append(object.into_iter().collect(), durability);
+        if let Some(digest) = stores {
+            market.handed_over(digest, &last);
+        }
         if self.effectful {
             // The effect itself is on record; losing its end must not hide the result from the caller.
             if let Err(error) = last.written().await {
@@ -73,14 +85,13 @@ impl<'a> Recorder<'a> {
         (self.first.clone().unwrap_or_else(|| last.clone()), last)
     }
 
-    fn append(&mut self, durability: Durability) -> Receipt {
+    fn append(&mut self, objects: Vec<(Digest, String)>, durability: Durability) -> Receipt {
         let events = self.take();
-        self.session.scope.market.journal().append(
-            &self.session.scope.id,
-            events,
-            Vec::new(),
-            durability,
-        )
+        let scope = &self.session.scope;
+        scope
+            .market
+            .journal()
+            .append(&scope.id, events, objects, durability)
     }
 }
 
@@ -88,7 +99,7 @@ impl Drop for Recorder<'_> {
     fn drop(&mut self) {
         if !self.finished {
             self.add(vec![abandoned(self.call.clone())]);
-            self.append(Durability::Behind);
+            self.append(Vec::new(), Durability::Behind);
         }
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!((name, agent.origin), (DEFAULT_AGENT, Origin::Implied));
         assert_eq!(
             agent.capabilities.to_value(),
-            serde_json::json!({"files": {}})
+            serde_json::json!({"files": {}, "skills": {}})
         );
     }
 }

@@ -70,7 +70,7 @@ fn the_project_lies_over_the_user() {
     assert_eq!(config.mode, Mode::Auto);
     // The project's servers are not granted unless named, not even in the user's name.
     let (_, agent) = config.agent(None).unwrap();
-    assert_eq!(agent.capabilities.to_value(), json!({"files": {}}));
+    assert_eq!(agent.capabilities.to_value(), json!({"files": {}, "skills": {}}));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_default_agent_has_the_users_own_servers() {
     assert_eq!(name, DEFAULT_AGENT);
     assert_eq!(
         agent.capabilities.to_value(),
-        json!({"files": {}, "gh": {}})
+        json!({"files": {}, "gh": {}, "skills": {}})
     );
 }
 

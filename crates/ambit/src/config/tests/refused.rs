@@ -25,9 +25,9 @@ fn unknown_words_are_refused_with_the_one_meant() {
     refused(
         r#"{"zzz": {}, "limits": {"resultByte": 1}}"#,
         expect![[r#"
-        1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `unknownCapabilities`)
-        1:24 unknown_key: unknown key `resultByte` (did you mean `resultBytes`?)
-    "#]],
+            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `unknownCapabilities`)
+            1:24 unknown_key: unknown key `resultByte` (did you mean `resultBytes`?)
+        "#]],
     );
     refused(
         r#"{"agents": {"a": {"capabilites": {}}}}"#,
