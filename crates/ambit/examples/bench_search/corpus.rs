@@ -96,7 +96,7 @@ impl Words {
 
     /// A rare word: the product makes few of them common and most of them rare.
     fn tail(&mut self) -> String {
-        let at = self.below(TAIL) * self.below(TAIL) / TAIL * self.below(TAIL) / TAIL;
+        let at = self.below(TAIL) * self.below(TAIL) / TAIL;
         let syllables: Vec<&str> = SYLLABLES.split_whitespace().collect();
         let base = syllables.len() as u64;
         let digits = [
@@ -112,8 +112,8 @@ impl Words {
     fn sentence(&mut self, length: u64) -> String {
         let words: Vec<String> = (0..length)
             .map(|_| match self.below(20) {
-                0..=10 => self.one_of(FILLERS),
-                11..=12 => self.one_of(THINGS),
+                0..=11 => self.one_of(FILLERS),
+                12 => self.one_of(THINGS),
                 13 => self.one_of(VERBS),
                 _ => self.tail(),
             })
@@ -126,7 +126,7 @@ impl Words {
         let length = 6 + self.below(24);
         let parameters = (0..self.below(6))
             .map(|_| Parameter {
-                name: format!("{}_{}", self.one_of(THINGS), self.one_of(THINGS)),
+                name: format!("{}_{}", self.one_of(THINGS), self.tail()),
                 description: self.sentence(6),
             })
             .collect();
@@ -140,7 +140,8 @@ impl Words {
         })
     }
 
-    /// A request for some tool: a few of its words among others.
+    /// A request for some tool: half of its words among others, about as long as the shorter
+    /// requests people make. How words are spread is a guess: `--data` measures real ones.
     fn request(&mut self, documents: &[SearchDocument]) -> String {
         let at = self.below(documents.len() as u64) as usize;
         let said = documents.get(at).map_or("", |it| it.description.as_str());
