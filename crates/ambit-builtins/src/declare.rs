@@ -1,6 +1,6 @@
 //! How a built-in tool says what it is: the few things that differ from tool to tool.
 
-use ambit_core::effects::{Effects, Risk};
+use ambit_core::effects::Effects;
 use ambit_core::id::{CapabilityId, Source};
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::Failure;
@@ -32,23 +32,16 @@ impl Declaration {
     /// The manifest. Nothing here comes from outside, so it is only ever `None` for a
     /// misspelt constant, which the crate's tests would show.
     pub(crate) fn manifest(self) -> Option<CapabilityManifest> {
+        let id = CapabilityId::tool(Source::Local, self.owner, self.name).ok()?;
         Some(CapabilityManifest {
-            id: CapabilityId::tool(Source::Local, self.owner, self.name).ok()?,
             title: self.title.to_owned(),
-            description: self.description.to_owned(),
             input_schema: self.input,
             output_schema: self.output,
-            effects: self.effects,
-            risk: Risk::of(self.effects),
             permissions: parse_all(self.permissions)?,
             tags: parse_all(self.tags)?,
             version: VERSION.parse().ok()?,
-            needs: Default::default(),
-            hints: Default::default(),
-            acceptance: Default::default(),
-            content: None,
             pack_summary: self.pack_summary.to_owned(),
-            search_text: String::new(),
+            ..CapabilityManifest::new(id, self.description, self.effects)
         })
     }
 }

@@ -76,7 +76,7 @@ pub enum EventBody {
         /// What was granted.
         granted: Digest,
         /// What else the selection depended on.
-        input: TurnInput,
+        input: Box<TurnInput>,
     },
     /// What the selection changed.
     #[serde(rename = "capability.diff")]
@@ -244,11 +244,13 @@ pub struct ObservationRecord {
 
 impl EventBody {
     /// All there are of [`EventBody::type_name`].
-    pub const TYPES: [&'static str; 13] = [
+    pub const TYPES: [&'static str; 15] = [
         "session.started",
         "catalog.changed",
         "turn.started",
         "capability.diff",
+        "search.performed",
+        "capability.loaded",
         "tool.intent",
         "capability.refused",
         "tool.validation",

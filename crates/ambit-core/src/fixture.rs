@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::descriptor::{CapabilityDescriptor, TokenCosts};
-use crate::effects::{Effect, Effects, Risk};
+use crate::effects::{Effect, Effects};
 use crate::id::CapabilityId;
 use crate::manifest::{CapabilityManifest, Permission};
 
@@ -21,23 +21,10 @@ pub(crate) fn manifest(line: &str) -> CapabilityManifest {
             }
         }
     }
+    let description = format!("Does {}.", id.name());
     CapabilityManifest {
-        title: id.name().to_owned(),
-        description: format!("Does {}.", id.name()),
-        input_schema: serde_json::json!({"type": "object"}),
-        output_schema: None,
-        effects,
-        risk: Risk::of(effects),
         permissions,
-        tags: BTreeSet::new(),
-        version: semver::Version::new(1, 0, 0),
-        needs: BTreeSet::new(),
-        hints: Default::default(),
-        acceptance: Default::default(),
-        content: None,
-        pack_summary: String::new(),
-        search_text: String::new(),
-        id,
+        ..CapabilityManifest::new(id, description, effects)
     }
 }
 

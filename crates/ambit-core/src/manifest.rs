@@ -224,6 +224,29 @@ pub struct CapabilityManifest {
 }
 
 impl CapabilityManifest {
+    /// A capability that takes an object and has these effects, and declares nothing else. The
+    /// rest is filled in by struct update.
+    pub fn new(id: CapabilityId, description: impl Into<String>, effects: Effects) -> Self {
+        CapabilityManifest {
+            title: id.name().to_owned(),
+            description: description.into(),
+            input_schema: serde_json::json!({"type": "object"}),
+            output_schema: None,
+            effects,
+            risk: Risk::of(effects),
+            permissions: BTreeSet::new(),
+            tags: BTreeSet::new(),
+            version: Version::new(1, 0, 0),
+            needs: BTreeSet::new(),
+            hints: Hints::default(),
+            acceptance: Acceptance::default(),
+            content: None,
+            pack_summary: String::new(),
+            search_text: String::new(),
+            id,
+        }
+    }
+
     /// The digest of the whole definition: what is pinned, and what detail is fetched by.
     pub fn digest(&self) -> Digest {
         // Serializing strings, sets and JSON values cannot fail.

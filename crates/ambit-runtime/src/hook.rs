@@ -1,6 +1,7 @@
 //! Hooks look at a permitted call before it runs and at its result before anyone sees it. A hook
 //! may refuse or annotate; it can neither change a call nor allow one.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+
+use crate::process::Group;
 
 /// A hook's answer is one short JSON object; more than this is nonsense.
 const MOST_ANSWER: u64 = 64 << 10;
@@ -79,6 +82,8 @@ pub struct CommandHook {
     pub stage: HookStage,
     /// The program and its arguments.
     pub command: Vec<String>,
+    /// Where it runs: the workspace.
+    pub directory: PathBuf,
     /// How long it may take.
     pub timeout: Duration,
     /// What it wants to see; everything where empty.
@@ -153,38 +158,34 @@ impl Hook for CommandHook {
 impl CommandHook {
     async fn run(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
         let (program, arguments) = self.command.split_first().ok_or("has no command")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("could not be started (`{program}`: {error})"))?;
-        let _group = crate::process::GroupGuard::of(&child);
-        let stdin = child.stdin.take();
+        let mut group = Group::spawn(
+            Command::new(program)
+                .args(arguments)
+                .current_dir(&self.directory)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null()),
+        )
+        .map_err(|error| format!("could not be started (`{program}`: {error})"))?;
+        let stdin = group.stdin();
         let feed = async move {
             if let Some(mut stdin) = stdin {
                 // A hook that does not read its input may still answer.
                 let _ = stdin.write_all(&input).await;
             }
         };
-        let stdout = child.stdout.take();
+        let (stdout, _) = group.streams();
         let read = async move {
             let mut text = Vec::new();
             if let Some(stdout) = stdout {
-                stdout
-                    .take(MOST_ANSWER)
-                    .read_to_end(&mut text)
-                    .await
-                    .map_err(|error| format!("could not be read ({error})"))?;
+                let read = stdout.take(MOST_ANSWER).read_to_end(&mut text).await;
+                read.map_err(|error| format!("could not be read ({error})"))?;
             }
             Ok::<_, String>(text)
         };
         let ((), text) = tokio::join!(feed, read);
-        let status = child
-            .wait()
+        let status = group
+            .ended()
             .await
             .map_err(|error| format!("could not be waited for ({error})"))?;
         if status.success() {

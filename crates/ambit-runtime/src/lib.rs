@@ -2,6 +2,7 @@
 
 pub mod approver;
 pub mod cache;
+pub mod catalog;
 pub mod discovery;
 mod dispatch;
 mod driver;

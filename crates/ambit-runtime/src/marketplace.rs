@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot, StoredCatalog};
+use ambit_core::catalog::{CatalogSnapshot, SourceSnapshot, StoredCatalog};
 use ambit_core::digest::Digest;
 use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Source};
@@ -12,11 +12,11 @@ use ambit_core::manifest::CapabilityManifest;
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
 use ambit_core::search::{Embedder, SearchIndex};
-use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use crate::approver::Approver;
 use crate::cache::DescriptorCache;
+use crate::catalog::{CapabilityCatalog, CatalogStep};
 use crate::hook::Hook;
 use crate::indexed::Indexed;
 use crate::injection::{self, INJECTION_SOURCE};
@@ -50,9 +50,7 @@ pub struct MarketplaceParts {
 /// Everything this process knows and can do.
 pub struct CapabilityMarketplace {
     pub(crate) parts: MarketplaceParts,
-    catalog: ArcSwap<CatalogSnapshot>,
-    /// Catalog states this process went through, so that a session can record what it missed.
-    changes: Mutex<Vec<(u64, Digest, CatalogChange)>>,
+    catalog: CapabilityCatalog,
     definitions: Mutex<HashMap<Digest, Arc<CapabilityManifest>>>,
     loaded: Mutex<HashMap<Digest, Arc<LoadedCapability>>>,
     /// Objects handed to the journal, and with which append.
@@ -66,8 +64,7 @@ impl CapabilityMarketplace {
         let market = CapabilityMarketplace {
             indexed: Mutex::new(Indexed::new(parts.embedder.as_ref())),
             parts,
-            catalog: ArcSwap::from_pointee(CatalogSnapshot::default()),
-            changes: Mutex::default(),
+            catalog: CapabilityCatalog::default(),
             definitions: Mutex::default(),
             loaded: Mutex::default(),
             stored: Mutex::default(),
@@ -89,7 +86,7 @@ impl CapabilityMarketplace {
 
     /// The catalog as it is now.
     pub fn catalog(&self) -> Arc<CatalogSnapshot> {
-        self.catalog.load_full()
+        self.catalog.snapshot()
     }
 
     /// Knows what must not be shown or written.
@@ -109,7 +106,7 @@ impl CapabilityMarketplace {
 
     /// The number of the catalog's contents, counted across processes.
     pub fn revision(&self) -> u64 {
-        let catalog = self.catalog.load();
+        let catalog = self.catalog.snapshot();
         // Without a cache, this process's own count.
         self.parts
             .cache
@@ -162,22 +159,12 @@ impl CapabilityMarketplace {
 
     /// Takes in sources' snapshots: whole, light, their definitions to be found by digest.
     pub fn push(&self, sources: impl IntoIterator<Item = SourceSnapshot>) {
-        let mut changes = self.changes.lock();
-        let (next, change) = self.catalog.load().with_sources(sources);
-        if !change.is_empty() {
-            changes.push((next.revision(), next.digest(), change));
-            self.catalog.store(Arc::new(next));
-        }
+        self.catalog.push(sources);
     }
 
-    /// Changes after a revision, oldest first.
-    pub(crate) fn changes_since(&self, revision: u64) -> Vec<(u64, Digest, CatalogChange)> {
-        self.changes
-            .lock()
-            .iter()
-            .filter(|(at, _, _)| *at > revision)
-            .cloned()
-            .collect()
+    /// How the catalog changed between two revisions.
+    pub(crate) fn steps(&self, after: u64, up_to: u64) -> Vec<CatalogStep> {
+        self.catalog.steps(after, up_to)
     }
 
     /// A capability's definition.
@@ -193,7 +180,7 @@ impl CapabilityMarketplace {
     /// A capability in full, compiled once per definition. Nothing where its definition is not to
     /// be had or its schemas cannot be used: it cannot be called then.
     pub fn load(&self, id: &CapabilityId) -> Option<Arc<LoadedCapability>> {
-        let catalog = self.catalog.load();
+        let catalog = self.catalog.snapshot();
         let descriptor = catalog.get(id)?;
         if let Some(loaded) = self.loaded.lock().get(&descriptor.digest) {
             return Some(Arc::clone(loaded));
@@ -231,7 +218,7 @@ impl CapabilityMarketplace {
     pub fn index(&self) -> Arc<SearchIndex> {
         self.indexed
             .lock()
-            .of(&self.catalog.load(), |digest| self.definition(digest))
+            .of(&self.catalog.snapshot(), |digest| self.definition(digest))
     }
 
     /// A definition as an object for the journal, unless it is there already.

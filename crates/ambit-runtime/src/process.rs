@@ -1,7 +1,82 @@
-//! Child processes end with whoever started them.
+//! A child process and everything it starts, as one thing that ends together.
+//!
+//! The command leads a process group, and the group is killed when the command ends, when its
+//! time is up, or when nobody waits for it any more. A group is known by its leader's process
+//! id, which the system may give to someone else once the leader is reaped. So the leader's
+//! end is awaited without reaping it, then the group is killed, then the leader is reaped.
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::Child;
+use std::io;
+use std::process::ExitStatus;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A running process group. Dropping it kills all of it.
+pub struct Group {
+    leader: Child,
+    /// `None` once the leader is reaped and the id is no longer ours.
+    id: Option<Pid>,
+}
+
+impl Group {
+    /// Starts a command as the leader of a group.
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        let leader = command.process_group(0).kill_on_drop(true).spawn()?;
+        let id = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(Group { leader, id })
+    }
+
+    /// The stream to write to.
+    pub fn stdin(&mut self) -> Option<ChildStdin> {
+        self.leader.stdin.take()
+    }
+
+    /// The streams to read from.
+    pub fn streams(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.leader.stdout.take(), self.leader.stderr.take())
+    }
+
+    /// Kills whatever still runs.
+    pub fn kill(&self) {
+        if let Some(id) = self.id {
+            // It may have ended by itself just now.
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+
+    /// Waits until the leader ends, then ends the rest.
+    pub async fn ended(&mut self) -> io::Result<ExitStatus> {
+        // Listening begins before the first look, so no end is missed between the two.
+        let mut children = signal(SignalKind::child())?;
+        while !self.leader_has_ended()? {
+            children.recv().await;
+        }
+        self.kill();
+        let status = self.leader.wait().await;
+        self.id = None;
+        status
+    }
+
+    fn leader_has_ended(&self) -> io::Result<bool> {
+        let Some(id) = self.id else {
+            return Ok(true);
+        };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(id), look) {
+            Ok(status) => Ok(status.is_some()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
 
 /// Kills a child's whole process group when dropped: the child, and whatever it started. The
 /// child must have been spawned with `process_group(0)`.

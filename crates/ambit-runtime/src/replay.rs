@@ -204,7 +204,6 @@ impl<F: Fn(&Digest) -> Option<String>> Replay<F> {
             .filter(|it| it.digest() == *definition);
         let Some(schema) = manifest.and_then(|it| CompiledSchema::compile(&it.input_schema).ok())
         else {
-            // Definitions are stored with the start; a call that never started has none.
             return self.unverifiable(seq, format!("the definition {definition} was not stored"));
         };
         let fits = schema.check(&known.arguments).is_ok();

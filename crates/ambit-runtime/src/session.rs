@@ -22,6 +22,7 @@ use ambit_core::visible::VisibleSet;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::catalog::CatalogStep;
 use crate::discovery::{Bounds, DiscoverySettings, TurnRequest};
 use crate::executor::CapabilityExecutor;
 use crate::heard::Heard;
@@ -246,23 +247,26 @@ impl Session {
         let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
 
-        let mut events: Vec<EventBody> = scope
-            .market
-            .changes_since(since)
-            .into_iter()
-            .filter(|(revision, _, _)| *revision <= catalog.revision())
-            .map(|(revision, catalog, change)| EventBody::CatalogChanged {
-                revision,
-                catalog,
-                change,
-            })
+        let steps = scope.market.steps(since, catalog.revision()).into_iter();
+        let mut events: Vec<EventBody> = steps
+            .map(
+                |CatalogStep {
+                     revision,
+                     catalog,
+                     change,
+                 }| EventBody::CatalogChanged {
+                    revision,
+                    catalog,
+                    change,
+                },
+            )
             .collect();
         events.push(EventBody::TurnStarted {
             turn,
             catalog: catalog.digest(),
             granted: granted.digest(),
             policy: POLICY_VERSION,
-            input,
+            input: Box::new(input),
         });
         let diff = VisibleDiff::between(&before, &visible);
         events.push(EventBody::CapabilityDiff {

@@ -24,6 +24,7 @@ fn shell(stage: HookStage, script: &str) -> CommandHook {
         name: "guard".to_owned(),
         stage,
         command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        directory: std::env::temp_dir(),
         timeout: Duration::from_secs(20),
         only: Vec::new(),
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_core::digest::Digest;
-use ambit_core::effects::{Effects, Risk};
+use ambit_core::effects::Effects;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::{Acceptance, CapabilityManifest, Hints};
 use ambit_core::observation::{Failure, Output};
@@ -67,10 +67,8 @@ fn manifest(offered: &Offered) -> CapabilityManifest {
     } else {
         Acceptance::NotNeeded
     };
+    let description = skill.frontmatter.description.clone();
     CapabilityManifest {
-        id: skill.id.clone(),
-        title: skill.name().to_owned(),
-        description: skill.frontmatter.description.clone(),
         input_schema: json!({
             "type": "object",
             "properties": {
@@ -79,21 +77,14 @@ fn manifest(offered: &Offered) -> CapabilityManifest {
             },
             "additionalProperties": false
         }),
-        output_schema: None,
-        effects: Effects::READS,
-        risk: Risk::Low,
-        permissions: BTreeSet::new(),
-        tags: BTreeSet::new(),
-        version: semver::Version::new(1, 0, 0),
-        needs: BTreeSet::new(),
         hints: Hints {
             paths: skill.hints.paths.clone(),
             keywords: skill.hints.keywords.clone(),
         },
         acceptance,
         content: Some(*content),
-        pack_summary: String::new(),
         search_text: skill.index_text.clone(),
+        ..CapabilityManifest::new(skill.id.clone(), description, Effects::READS)
     }
 }
 

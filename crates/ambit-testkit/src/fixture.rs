@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use ambit_core::effects::{Effect, Effects, Risk};
+use ambit_core::effects::{Effect, Effects};
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::{CapabilityManifest, Permission};
 use ambit_core::observation::{Failure, Output};
@@ -89,23 +89,10 @@ pub fn fixture_tool(line: &str) -> CapabilityManifest {
         .iter()
         .map(|it| it.parse::<Permission>().unwrap())
         .collect();
+    let description = format!("Does {}.", id.name());
     CapabilityManifest {
-        title: id.name().to_owned(),
-        description: format!("Does {}.", id.name()),
-        input_schema: json!({"type": "object"}),
-        output_schema: None,
-        effects,
-        risk: Risk::of(effects),
         permissions,
-        tags: Default::default(),
-        version: "1.0.0".parse().unwrap(),
-        needs: Default::default(),
-        hints: Default::default(),
-        acceptance: Default::default(),
-        content: None,
-        pack_summary: String::new(),
-        search_text: String::new(),
-        id,
+        ..CapabilityManifest::new(id, description, effects)
     }
 }
 

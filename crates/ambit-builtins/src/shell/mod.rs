@@ -1,7 +1,6 @@
 //! `shell`: running the commands an agent was given.
 
 mod environment;
-mod group;
 mod kept;
 mod pattern;
 mod run;

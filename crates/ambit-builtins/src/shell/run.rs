@@ -11,12 +11,12 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use ambit_core::observation::{Failure, Output};
+use ambit_runtime::process::Group;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::group::Group;
 use super::kept::Kept;
 use super::pattern::Allowed;
 use crate::declare::{arguments, object};

@@ -6,10 +6,9 @@ mod read_result;
 mod search;
 
 use std::collections::BTreeMap;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ambit_core::effects::{Effects, Risk};
+use ambit_core::effects::Effects;
 use ambit_core::id::{CapabilityId, Kind, Source};
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
@@ -91,23 +90,11 @@ fn declare(
     properties: Value,
     required: &[&str],
 ) -> Option<CapabilityManifest> {
+    let id = CapabilityId::tool(Source::Local, INJECTION_OWNER, name).ok()?;
     Some(CapabilityManifest {
-        id: CapabilityId::tool(Source::Local, INJECTION_OWNER, name).ok()?,
         title: title.to_owned(),
-        description: description.to_owned(),
         input_schema: json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
-        output_schema: None,
-        effects: Effects::READS,
-        risk: Risk::Low,
-        permissions: BTreeSet::new(),
-        tags: BTreeSet::new(),
-        version: semver::Version::new(1, 0, 0),
-        needs: BTreeSet::new(),
-        hints: Default::default(),
-        acceptance: Default::default(),
-        content: None,
-        pack_summary: String::new(),
-        search_text: String::new(),
+        ..CapabilityManifest::new(id, description, Effects::READS)
     })
 }
 

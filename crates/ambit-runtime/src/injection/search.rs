@@ -60,7 +60,7 @@ impl Search {
         for it in found {
             // A person has to agree first: better to know now than when it is refused.
             let waits = if it.acceptance.is_needed() {
-                " [a person is asked before its first use]"
+                " [a person has to accept it before its first use; `ambit approvals` settles that]"
             } else {
                 ""
             };

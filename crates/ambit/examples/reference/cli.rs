@@ -16,6 +16,7 @@ one JSON document with a `schemaVersion`, or one event per line; errors are JSON
 | 1 | the answer is no: denied, failed, or different |
 | 2 | the command or the configuration is wrong |
 | 3 | a provider could not be reached |
+| 70 | a bug |
 ";
 
 pub(crate) fn reference() -> String {

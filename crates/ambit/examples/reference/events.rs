@@ -5,6 +5,7 @@
 use std::error::Error;
 
 use ambit_core::event::EventBody;
+use ambit_core::weights::Weights;
 use serde_json::{Map, Value, json};
 
 use crate::cell;
@@ -132,6 +133,7 @@ fn samples() -> Vec<Sample> {
                     "the digest of the catalog it looked at",
                     digest(),
                 ),
+                ("granted", "the digest of the set of ids granted", digest()),
                 (
                     "policy",
                     "the version of the policy that selected",
@@ -139,8 +141,18 @@ fn samples() -> Vec<Sample> {
                 ),
                 (
                     "input",
-                    "what the selection depended on: ids granted, mode, rules, features of the entry point",
-                    json!({"granted": [read, write], "mode": "ask", "rules": rules(), "channel": ["ask-user"]}),
+                    "what else the selection depended on: mode, rules, features of the entry point, bounds, what the task and observations point to, what was visible, called, loaded and failed, and the weights",
+                    json!({
+                        "mode": "ask",
+                        "rules": rules(),
+                        "channel": ["ask-user"],
+                        "budget": 8000,
+                        "limit": 60,
+                        "previous": [read],
+                        "relevance": [{"asked": "goal", "text": "read the changelog", "hits": [[read, 9127]]}],
+                        "candidates": [write],
+                        "weights": Weights::default()
+                    }),
                 ),
             ],
         },
@@ -152,14 +164,45 @@ fn samples() -> Vec<Sample> {
                 ("visible", "the digest of the whole visible set", digest()),
                 (
                     "added",
-                    "newly visible, with the reasons",
-                    json!([{"id": read, "reasons": [{"signal": "granted"}]}]),
+                    "newly visible, with layer, cost and reasons",
+                    json!([{"id": write, "layer": "full", "tokens": 133, "reasons": [{"signal": "candidate", "weight": 90}]}]),
                 ),
                 (
                     "removed",
                     "no longer visible, with the reason; without one it left the catalog",
-                    json!([{"id": write, "why": {"reason": "modeForbids"}}]),
+                    json!([{"id": "mcp__forge__get_issue", "why": {"reason": "sourceDown", "why": "exited"}}]),
                 ),
+                (
+                    "changed",
+                    "visible before and after, and not the same",
+                    json!([{
+                        "before": {"id": read, "layer": "index", "tokens": 18, "reasons": [{"signal": "base", "weight": 10}]},
+                        "after": {"id": read, "layer": "full", "tokens": 169, "reasons": [{"signal": "goal", "weight": 100}]}
+                    }]),
+                ),
+                (
+                    "order",
+                    "the new order, where it is not the old one with the new entries at the end",
+                    json!([write, read]),
+                ),
+            ],
+        },
+        Sample {
+            kind: "search.performed",
+            meaning: "Somebody searched. Candidates may become visible in the next turn; nothing is granted.",
+            fields: vec![
+                call(),
+                ("query", "for what, redacted", json!("edit a file")),
+                ("candidates", "what was found, best first", json!([write])),
+            ],
+        },
+        Sample {
+            kind: "capability.loaded",
+            meaning: "Detail was loaded: a skill's body is in the conversation now.",
+            fields: vec![
+                call(),
+                ("id", "which", json!("skill__code-review")),
+                ("definition", "as it was defined then", digest()),
             ],
         },
         Sample {
@@ -169,6 +212,11 @@ fn samples() -> Vec<Sample> {
                 call(),
                 ("turn", "the turn it belongs to", json!(1)),
                 ("target", "what it was called by", json!("files__read_file")),
+                (
+                    "via",
+                    "the tool it came through, such as `load_skill`",
+                    json!("load_skill"),
+                ),
                 (
                     "id",
                     "the visible capability that names, if any",

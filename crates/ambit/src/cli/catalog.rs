@@ -75,15 +75,22 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
     let mut rows: Vec<Row> = Vec::new();
     if args.agent.agent.is_some() || args.agent.mode.is_some() {
         let (checked, resolved) = resolved(setup, &market, args.agent.agent.as_deref())?;
+        // What a resolver's own config leaves out is not granted.
+        let left: BTreeMap<_, _> = resolved
+            .granted
+            .iter()
+            .map(|it| (it.key.as_str(), &it.ids))
+            .collect();
         let reasons: BTreeMap<_, _> = resolved
             .skipped
-            .into_iter()
-            .map(|it| (it.key, it.reason))
+            .iter()
+            .map(|it| (it.key.clone(), it.reason.clone()))
             .collect();
         let (_, agent) = setup.agent(args.agent.agent.as_deref())?;
         let mode = setup.mode(&args.agent, agent);
         for grant in checked.grants {
-            for entry in grant.ids.iter().filter_map(|id| catalog.get(id)) {
+            let ids = left.get(grant.key.as_str()).copied().unwrap_or(&grant.ids);
+            for entry in ids.iter().filter_map(|id| catalog.get(id)) {
                 let hidden =
                     (!mode.shows(entry)).then(|| format!("the mode `{}` hides it", mode.as_str()));
                 let reason = reasons

@@ -8,7 +8,7 @@ use ambit_core::projection::ToolFormat;
 use ambit_core::search::{Hit, SearchRequest};
 use ambit_core::visible::{VisibleReason, VisibleSet};
 use ambit_runtime::approver::NobodyThere;
-use ambit_runtime::discovery::{DiscoverySettings, TurnRequest};
+use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::Session;
@@ -30,7 +30,7 @@ pub(crate) fn imagine(
 ) -> Result<(Arc<CapabilityMarketplace>, Session), Fail> {
     let market = setup.market(Journal::in_memory()?, Arc::new(NobodyThere))?;
     let mut spec = setup.session(args, BTreeSet::new())?;
-    spec.discovery = settings(setup);
+    spec.discovery = setup.discovery();
     let agent = spec.agent.clone();
     let session = runtime()?
         .block_on(market.open_session(spec))
@@ -41,18 +41,6 @@ pub(crate) fn imagine(
                 .collect::<Vec<Problem>>()
         })?;
     Ok((market, session))
-}
-
-/// How turns are selected, as config says.
-fn settings(setup: &Setup) -> DiscoverySettings {
-    let discovery = &setup.loaded.config.discovery;
-    DiscoverySettings {
-        budget: Some(discovery.budget),
-        limit: Some(discovery.limit),
-        pins: discovery.pin.clone(),
-        excludes: discovery.exclude.clone(),
-        weights: discovery.weights,
-    }
 }
 
 /// What is said at the beginning of a turn.

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// A provider could not be reached.
     Unreachable = 3,
+    /// A bug.
+    Bug = 70,
 }
 
 /// Why a command could not do its work. Everything that is wrong, worst first.

@@ -17,6 +17,7 @@ mod printer;
 mod secrets;
 mod setup;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -33,7 +34,13 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let printer = Printer::new(cli.json);
-    match run(cli, &printer) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(cli, &printer))).unwrap_or_else(|_| {
+        // The panic itself has said where; this says what it means.
+        let problem = Problem::error("bug", "this is a bug in Ambit")
+            .hint("what was recorded is safe; `ambit log verify` says so. Please report what is printed above");
+        Err(Fail { exit: Exit::Bug, problems: vec![problem] })
+    });
+    match outcome {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(fail) => {
             printer.failure(&fail);

@@ -13,6 +13,7 @@ use ambit_core::redact::Redactor;
 use ambit_core::search::Embedder;
 use ambit_runtime::approver::Approver;
 use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::discovery::DiscoverySettings;
 use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
@@ -21,7 +22,7 @@ use ambit_runtime::resolver::Offer;
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
-use ambit_skills::root::standard_roots;
+use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
 
 use crate::cli::args::AgentArgs;
@@ -109,15 +110,17 @@ impl Setup {
         registry
     }
 
-    /// The skills of all roots.
-    pub(crate) fn skills(&self) -> SkillSet {
+    fn skill_roots(&self) -> Vec<SkillRoot> {
         let config_home = self.places.config_file().parent().and_then(Path::parent);
         match (self.places.home(), config_home) {
-            (Some(home), Some(config_home)) => {
-                scan(&standard_roots(home, config_home, &self.workspace))
-            }
-            _ => scan(&[]),
+            (Some(home), Some(config_home)) => standard_roots(home, config_home, &self.workspace),
+            _ => Vec::new(),
         }
+    }
+
+    /// The skills of all roots.
+    pub(crate) fn skills(&self) -> SkillSet {
+        scan(&self.skill_roots())
     }
 
     /// What ranks by meaning, where a model is configured.
@@ -125,13 +128,7 @@ impl Setup {
         let Some(folder) = &self.loaded.config.discovery.model else {
             return Ok(None);
         };
-        let base = self
-            .loaded
-            .files()
-            .next()
-            .and_then(Path::parent)
-            .unwrap_or(&self.workspace);
-        let model = read_model(&base.join(folder))?;
+        let model = read_model(folder)?;
         let texts: Vec<String> = registry
             .offers()
             .into_iter()
@@ -177,7 +174,11 @@ impl Setup {
             cache,
             journal,
             approver,
-            hooks: config.hooks.iter().map(command_hook).collect(),
+            hooks: config
+                .hooks
+                .iter()
+                .map(|it| command_hook(it, &self.workspace))
+                .collect(),
             redactor: Redactor::new(self.loaded.sensitive.iter().map(|it| it.expose())),
             limits: CallLimits {
                 input: InputLimit {
@@ -207,12 +208,29 @@ impl Setup {
             mode: self.mode(args, agent),
             rules: self.rules(agent),
             channel,
-            discovery: Default::default(),
+            // Bounds of a projection do not bind whoever calls by name.
+            discovery: DiscoverySettings {
+                budget: None,
+                limit: None,
+                ..self.discovery()
+            },
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
             callbacks: Default::default(),
         })
+    }
+
+    /// How turns are selected.
+    pub(crate) fn discovery(&self) -> DiscoverySettings {
+        let discovery = &self.loaded.config.discovery;
+        DiscoverySettings {
+            budget: Some(discovery.budget),
+            limit: Some(discovery.limit),
+            pins: discovery.pin.clone(),
+            excludes: discovery.exclude.clone(),
+            weights: discovery.weights,
+        }
     }
 
     /// The mode that holds. A flag may loosen what a config says: it is typed by the person.
@@ -237,6 +255,7 @@ impl Setup {
         ];
         let mut paths: Vec<PathBuf> = own.into_iter().flatten().map(Path::to_owned).collect();
         paths.extend(self.loaded.files().map(Path::to_owned));
+        paths.extend(self.skill_roots().iter().map(|it| it.path().to_owned()));
         // Also where a config would be found if somebody wrote one.
         paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
         paths
@@ -277,11 +296,12 @@ fn register(
     }
 }
 
-fn command_hook(hook: &config::Hook) -> Arc<dyn Hook> {
+fn command_hook(hook: &config::Hook, workspace: &Path) -> Arc<dyn Hook> {
     Arc::new(CommandHook {
         name: hook.name.clone(),
         stage: hook.when,
         command: hook.command.clone(),
+        directory: workspace.to_owned(),
         timeout: hook.timeout(),
         only: hook.only.clone().unwrap_or_default(),
     })

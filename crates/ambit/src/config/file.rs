@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ambit_core::event::HookStage;
@@ -54,6 +54,16 @@ pub struct ConfigFile {
     #[serde(default)]
     #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]
     pub unknown_capabilities: Option<UnknownCapabilities>,
+}
+
+impl ConfigFile {
+    /// With its relative paths taken from the folder it stands in.
+    pub(super) fn beside(mut self, folder: Option<&Path>) -> Self {
+        if let (Some(folder), Some(model)) = (folder, &mut self.discovery.model) {
+            *model = folder.join(&*model);
+        }
+        self
+    }
 }
 
 /// One MCP server: a program to start (`command`) or an address (`url`).

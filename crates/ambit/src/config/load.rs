@@ -233,8 +233,9 @@ impl Reading<'_> {
             }
         }
         self.report(found);
+        let folder = document.source().path().parent().map(Path::to_owned);
         self.documents.insert(0, document);
-        file
+        file.map(|it: ConfigFile| it.beside(folder.as_deref()))
     }
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) -> Option<ConfigFile> {
