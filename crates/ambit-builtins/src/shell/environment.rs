@@ -49,7 +49,7 @@ mod tests {
     fn only_what_is_listed_is_passed_on() {
         let inherited = [
             ("PATH", ".:/usr/bin::bin:/bin"),
-            ("HOME", "/home/a"),
+            ("HOME", "/users/a"),
             ("LC_ALL", "C"),
             ("LANG", "de"),
             ("TMPDIR", "/t"),
@@ -63,7 +63,7 @@ mod tests {
             &configured.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
         );
         let expected = [
-            ("HOME", "/home/a"),
+            ("HOME", "/users/a"),
             ("LANG", "en"),
             ("LC_ALL", "C"),
             ("PATH", "/usr/bin:/bin"),

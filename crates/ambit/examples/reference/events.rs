@@ -272,7 +272,7 @@ fn samples() -> Vec<Sample> {
                 (
                     "input",
                     "what the answer depended on: mode, rules, standing approvals, taint",
-                    json!({"mode": "ask", "rules": rules(), "taint": {"readPrivate": true, "sawUntrusted": false}}),
+                    json!({"agent": "default", "mode": "ask", "rules": rules(), "taint": {"readPrivate": true, "sawUntrusted": false}}),
                 ),
                 ("decision", "`allow`, `ask` or `deny`", json!("ask")),
                 (
