@@ -166,7 +166,10 @@ impl Drive<'_> {
         Next::Happened(match effect {
             Effect::Observe(observation) => return Next::Ended(observation),
             Effect::Ask => match &step.state {
-                CallState::Asking(pending) => self.ask(pending).await,
+                CallState::Asking(pending) => {
+                    self.recorder.hand_over();
+                    self.ask(pending).await
+                }
                 _ => Fact::Cancelled,
             },
             Effect::RunBeforeHooks => self.hooks(HookStage::Before, None).await,
@@ -176,12 +179,14 @@ impl Drive<'_> {
                 let object = market.definition_object(permitted.capability());
                 let stores = object.as_ref().map(|(digest, _)| *digest);
                 let effectful = permitted.capability().descriptor().effects.is_effectful();
+                let cause = self.recorder.cause();
                 let before = self.recorder.take();
                 match record_start(
                     market.journal(),
                     &self.session.scope.id,
                     permitted,
                     before,
+                    cause,
                     object.into_iter().collect(),
                 )
                 .await

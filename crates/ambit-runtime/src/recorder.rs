@@ -1,5 +1,5 @@
-//! Gathers a call's events and hands them to the journal in at most two batches: all up to the
-//! start, and the end.
+//! Gathers a call's events and hands them to the journal in few batches: all up to a question,
+//! all up to the start, and the end.
 
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
@@ -15,6 +15,7 @@ pub(crate) struct Recorder<'a> {
     call: CallId,
     gathered: Vec<NewEvent>,
     first: Option<Receipt>,
+    latest: Option<Receipt>,
     effectful: bool,
     finished: bool,
 }
@@ -26,6 +27,7 @@ impl<'a> Recorder<'a> {
             call,
             gathered: Vec::new(),
             first: None,
+            latest: None,
             effectful: false,
             finished: false,
         }
@@ -38,12 +40,31 @@ impl<'a> Recorder<'a> {
     /// Each event is caused by the one before it.
     pub(crate) fn add(&mut self, bodies: Vec<EventBody>) {
         for body in bodies {
-            let cause = match self.gathered.len().checked_sub(1) {
-                Some(before) => Some(Cause::InBatch(before)),
-                None => self.first.clone().map(Cause::Earlier),
-            };
+            let cause = self.cause();
             self.gathered.push(NewEvent { body, cause });
         }
+    }
+
+    /// What causes the next event.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        match self.gathered.len().checked_sub(1) {
+            Some(before) => Some(Cause::InBatch(before)),
+            None => self.latest.clone().map(Cause::Earlier),
+        }
+    }
+
+    /// Hands over what was gathered, before a wait that may take long: what led to a question is
+    /// on record while it is open.
+    pub(crate) fn hand_over(&mut self) {
+        if !self.gathered.is_empty() {
+            let receipt = self.append(Vec::new(), Durability::Behind);
+            self.handed(receipt);
+        }
+    }
+
+    fn handed(&mut self, receipt: Receipt) {
+        self.first.get_or_insert_with(|| receipt.clone());
+        self.latest = Some(receipt);
     }
 
     /// What was gathered so far, to be recorded with the start.
@@ -53,7 +74,7 @@ impl<'a> Recorder<'a> {
 
     /// The start is recorded, or on its way.
     pub(crate) fn started(&mut self, receipt: Receipt, effectful: bool) {
-        self.first = Some(receipt);
+        self.handed(receipt);
         self.effectful = effectful;
     }
 

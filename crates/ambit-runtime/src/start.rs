@@ -47,6 +47,7 @@ pub(crate) async fn record_start(
     session: &SessionId,
     permitted: PermittedCall,
     mut before: Vec<NewEvent>,
+    cause: Option<Cause>,
     objects: Vec<(Digest, String)>,
 ) -> Result<(StartedCall, Receipt), JournalError> {
     let effects = permitted.capability().descriptor().effects;
@@ -56,7 +57,6 @@ pub(crate) async fn record_start(
         digest: permitted.digest(),
         effects,
     };
-    let cause = before.len().checked_sub(1).map(Cause::InBatch);
     before.push(NewEvent { body, cause });
     let durability = if effects.is_effectful() {
         Durability::Synced

@@ -20,7 +20,7 @@ use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown};
-use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, fit, styled};
+use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 
@@ -139,12 +139,9 @@ fn print_list(rows: &[Row], printer: &Printer) {
         } else {
             ""
         };
-        let counted = format!("{} capabilities, {tokens} tokens in full{note}", rows.len());
-        printer.line(format!(
-            "{}  {}",
-            styled(BOLD, source),
-            styled(DIM, counted)
-        ));
+        let count = counted(rows.len(), "capability", "capabilities");
+        let count = format!("{count}, {tokens} tokens in full{note}");
+        printer.line(format!("{}  {}", styled(BOLD, source), styled(DIM, count)));
         if let Some(reason) = rows
             .iter()
             .find_map(|(_, reason)| reason.as_ref())
@@ -184,9 +181,9 @@ fn print_list(rows: &[Row], printer: &Printer) {
     printer.note(styled(
         DIM,
         format!(
-            "{} capabilities from {} sources, {tokens} tokens if all were shown in full",
-            rows.len(),
-            sources.len()
+            "{} from {}, {tokens} tokens if all were shown in full",
+            counted(rows.len(), "capability", "capabilities"),
+            counted(sources.len(), "source", "sources")
         ),
     ));
 }

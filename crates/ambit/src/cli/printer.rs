@@ -113,6 +113,11 @@ fn theme() -> GraphicalTheme {
     }
 }
 
+/// `1 tool`, `2 tools`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Text in a style.
 pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
