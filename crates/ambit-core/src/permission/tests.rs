@@ -1,0 +1,139 @@
+//! Modes, rules and approvals as decision tables.
+
+use super::*;
+use crate::digest::Digest;
+use crate::fixture::descriptor;
+
+fn rules(text: &str) -> Rules {
+    Rules::new(text.split(',').filter(|it| !it.is_empty()).map(|line| {
+        let (verdict, subject) = line.trim().split_once(' ').unwrap();
+        Rule {
+            verdict: serde_json::from_value(verdict.into()).unwrap(),
+            subject: subject.parse().unwrap(),
+        }
+    }))
+}
+
+#[track_caller]
+fn check(mode: &str, rule_text: &str, line: &str, expected: &str) {
+    let input = PermissionInput {
+        mode: mode.parse().unwrap(),
+        rules: rules(rule_text),
+        ..Default::default()
+    };
+    let decision = decide(&descriptor(line), &input);
+    let word = match decision {
+        PermissionDecision::Allow { .. } => "allow",
+        PermissionDecision::Ask { .. } => "ask",
+        PermissionDecision::Deny { .. } => "deny",
+    };
+    assert_eq!(word, expected, "{mode} [{rule_text}] {line}");
+}
+
+#[test]
+fn modes_without_rules() {
+    check("ask", "", "local__f__r reads", "allow");
+    check("ask", "", "local__f__w writes", "ask");
+    check("ask", "", "local__f__e reads egress", "ask");
+    check("auto", "", "local__f__w writes", "allow");
+    check("read-only", "", "local__f__r reads", "allow");
+}
+
+#[test]
+fn the_most_specific_rule_wins_and_deny_wins_ties() {
+    let line = "local__f__w writes fs:write";
+    check("ask", "allow writes", line, "allow");
+    check("auto", "ask writes", line, "ask");
+    check("auto", "deny writes", line, "deny");
+    check("auto", "deny writes,allow fs:write", line, "allow");
+    check("auto", "allow fs:write,deny local__f__w", line, "deny");
+    check("auto", "deny fs:write,allow local__f__w", line, "allow");
+    check("auto", "allow local__f__w,deny local__f__w", line, "deny");
+    check("ask", "allow local__f__other", line, "ask");
+}
+
+#[test]
+fn a_project_cannot_lift_what_the_user_forbids() {
+    let line = descriptor("local__f__w writes fs:write");
+    let split = |text: &str| rules(text).all;
+    for (user, project, forbidden) in [
+        ("deny writes", "allow local__f__w", true),
+        ("deny writes,allow local__f__w", "", false),
+        ("deny writes,allow fs:write", "allow local__f__w", false),
+        ("", "deny writes", true),
+        ("allow local__f__w", "deny writes", false),
+    ] {
+        let rules = Rules::layered(split(user), split(project));
+        assert_eq!(
+            rules.forbidding(&line).is_some(),
+            forbidden,
+            "{user} / {project}"
+        );
+    }
+}
+
+#[test]
+fn standing_approvals_hold_for_one_definition() {
+    let it = descriptor("local__f__w writes");
+    let mut input = PermissionInput {
+        standing: vec![StandingApproval {
+            id: it.id.clone(),
+            definition: it.digest,
+        }],
+        ..Default::default()
+    };
+    assert!(matches!(
+        decide(&it, &input),
+        PermissionDecision::Allow {
+            reason: AllowReason::StandingApproval
+        }
+    ));
+    input.standing[0].definition = Digest::ZERO;
+    assert!(matches!(
+        decide(&it, &input),
+        PermissionDecision::Ask { .. }
+    ));
+}
+
+#[test]
+fn with_both_taints_sending_out_needs_a_person() {
+    let outside = descriptor("mcp__web__fetch reads open-world");
+    let file = descriptor("local__files__read reads");
+    let send = descriptor("mcp__mail__send reads egress");
+    let taint = Taint::default().after(&outside);
+    assert!(!taint.is_full());
+    let input = PermissionInput {
+        mode: Mode::Auto,
+        rules: rules("allow mcp__mail__send"),
+        taint: taint.after(&file),
+        ..Default::default()
+    };
+    assert_eq!(
+        decide(&send, &input),
+        PermissionDecision::Ask {
+            reason: AskReason::Taint
+        }
+    );
+    assert!(matches!(
+        decide(&file, &input),
+        PermissionDecision::Allow { .. }
+    ));
+}
+
+#[test]
+fn modes_hide() {
+    for (mode, line, shown) in [
+        (Mode::ReadOnly, "local__f__r reads", true),
+        (Mode::ReadOnly, "local__f__w writes", false),
+        (Mode::ReadOnly, "local__f__d destructive", false),
+        (Mode::Auto, "mcp__x__w writes open-world", false),
+        (
+            Mode::Auto,
+            "local__shell__w writes destructive open-world",
+            true,
+        ),
+        (Mode::Ask, "mcp__x__w writes open-world", true),
+    ] {
+        assert_eq!(mode.shows(&descriptor(line)), shown, "{mode:?} {line}");
+    }
+}
