@@ -13,6 +13,7 @@ use ambit_core::redact::Redactor;
 use ambit_core::search::Embedder;
 use ambit_runtime::approver::Approver;
 use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::discovery::DiscoverySettings;
 use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
@@ -21,7 +22,7 @@ use ambit_runtime::resolver::Offer;
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
-use ambit_skills::root::standard_roots;
+use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
 
 use crate::cli::args::AgentArgs;
@@ -111,12 +112,14 @@ impl Setup {
 
     /// The skills of all roots.
     pub(crate) fn skills(&self) -> SkillSet {
+        scan(&self.skill_roots())
+    }
+
+    fn skill_roots(&self) -> Vec<SkillRoot> {
         let config_home = self.places.config_file().parent().and_then(Path::parent);
         match (self.places.home(), config_home) {
-            (Some(home), Some(config_home)) => {
-                scan(&standard_roots(home, config_home, &self.workspace))
-            }
-            _ => scan(&[]),
+            (Some(home), Some(config_home)) => standard_roots(home, config_home, &self.workspace),
+            _ => Vec::new(),
         }
     }
 
@@ -207,7 +210,12 @@ impl Setup {
             mode: self.mode(args, agent),
             rules: self.rules(agent),
             channel,
-            discovery: Default::default(),
+            // What config takes away is gone for every command; a person who calls by name needs
+            // no selection.
+            discovery: DiscoverySettings {
+                excludes: self.loaded.config.discovery.exclude.clone(),
+                ..DiscoverySettings::default()
+            },
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
@@ -228,7 +236,7 @@ impl Setup {
         Rules::layered(config.user_permissions.rules(), everything.rules())
     }
 
-    /// What no capability may write: configs, and everything of Ambit's own.
+    /// What no capability may write: configs, skills, and everything of Ambit's own.
     fn control_paths(&self) -> Vec<PathBuf> {
         let own = [
             self.places.config_file().parent(),
@@ -237,6 +245,7 @@ impl Setup {
         ];
         let mut paths: Vec<PathBuf> = own.into_iter().flatten().map(Path::to_owned).collect();
         paths.extend(self.loaded.files().map(Path::to_owned));
+        paths.extend(self.skill_roots().iter().map(|it| it.path().to_owned()));
         // Also where a config would be found if somebody wrote one.
         paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
         paths
