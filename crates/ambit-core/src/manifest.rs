@@ -265,13 +265,19 @@ impl CapabilityManifest {
 
 const MAX_SUMMARY: usize = 200;
 
-/// The first sentence of a text, on one line, control characters out, at most 200 characters.
+/// Whether a character makes text read in another order than it stands.
+pub fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
+}
+
+/// The first sentence of a text, on one line, what controls the display out, at most 200
+/// characters.
 pub fn first_sentence(text: &str) -> String {
     let line = text.trim_start().split("\n\n").next().unwrap_or("");
     let mut out = String::new();
     let mut count = 0;
     let mut words = line
-        .split(|c: char| c.is_whitespace() || c.is_control())
+        .split(|c: char| c.is_whitespace() || c.is_control() || is_bidirectional(c))
         .filter(|w| !w.is_empty())
         .peekable();
     while let Some(word) = words.next() {
@@ -316,6 +322,7 @@ mod tests {
             ("v1.2 is read. ok", "v1.2 is read. ok"),
             ("  Para one\n\nPara two", "Para one"),
             ("", ""),
+            ("Good\u{1b}[2J \u{202e}live\u{2066}", "Good [2J live"),
         ] {
             assert_eq!(first_sentence(text), line);
         }

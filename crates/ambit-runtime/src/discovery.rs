@@ -188,11 +188,22 @@ impl CapabilityMarketplace {
     /// Searches what an agent could have visible now: what nothing but relevance hides. Injections
     /// are always there, so nobody has to find them.
     pub fn search(&self, bounds: &Bounds, request: &SearchRequest) -> Vec<Hit> {
+        self.search_among(bounds, request, |_| true)
+    }
+
+    /// The same, among some of it: the rest takes no place in the answer.
+    pub(crate) fn search_among(
+        &self,
+        bounds: &Bounds,
+        request: &SearchRequest,
+        wanted: impl Fn(&CapabilityId) -> bool,
+    ) -> Vec<Hit> {
         let catalog = self.catalog();
         let input = bounds.input();
         let index: Arc<SearchIndex> = self.index();
         let gate = index.gate(|id| {
             !is_injection(id)
+                && wanted(id)
                 && bounds.granted.contains(id)
                 && catalog
                     .get(id)

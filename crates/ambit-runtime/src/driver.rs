@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ambit_core::code::Code;
 use ambit_core::event::{EventBody, HookStage};
 use ambit_core::gate::{ApprovalDecision, PendingCall};
+use ambit_core::id::Kind;
 use ambit_core::intent::{CallId, ToolIntent};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::observation::{Denial, Failure, Observation, Output};
@@ -20,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use crate::approver::{ApprovalReply, ApprovalRequest};
 use crate::dispatch::{Dispatched, dispatch};
 use crate::hook::{HookCall, HookVerdict};
-use crate::injection::LOAD_SKILL;
 use crate::journal::Receipt;
 use crate::random::random_word;
 use crate::recorder::Recorder;
@@ -76,7 +76,11 @@ impl Session {
             via,
             arguments,
         };
-        let loads_skill = intent.via.as_deref() == Some(LOAD_SKILL);
+        // With or without `load_skill` in between: a skill called for no file of it is loaded.
+        let loads_skill = capability
+            .as_deref()
+            .is_some_and(|it| it.descriptor().kind == Kind::Skill)
+            && intent.arguments.get("path").is_none();
         let mut drive = Drive {
             session: self,
             policy,

@@ -147,6 +147,7 @@ impl CapabilityMarketplace {
             definitions.insert(descriptor.digest, Arc::new(manifest));
             // Room for what a session adds to this description.
             if injection::is_extended(&descriptor.id) {
+                descriptor.tokens.card += injection::RESERVED;
                 descriptor.tokens.full += injection::RESERVED;
             }
         }

@@ -10,11 +10,15 @@ use ambit_core::id::Kind;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::projection::{ToolFormat, card, index_line, tool};
 use ambit_core::wire::wire_name;
+use serde_json::Value;
 use tiktoken_rs::CoreBPE;
 
-/// Texts longer than this are counted in part and scaled: a tokenizer is no faster for being fed
-/// a 50,000-character description whole, and nobody needs its last digit.
-const COUNTED_WHOLE: usize = 64 << 10;
+/// Texts are counted in pieces of this size, so that one of a single endless word takes no longer
+/// than any other.
+const PIECE: usize = 64 << 10;
+/// How much of a text is counted. The rest is taken for a token per byte, the most it can be:
+/// nothing fits into a budget by being too long to be counted.
+const COUNTED: usize = 1 << 20;
 
 fn tokenizer() -> Option<&'static CoreBPE> {
     static TOKENIZER: OnceLock<Option<CoreBPE>> = OnceLock::new();
@@ -23,35 +27,39 @@ fn tokenizer() -> Option<&'static CoreBPE> {
         .as_ref()
 }
 
-/// How many tokens a text has.
+/// How many tokens a text has, or a few more.
 pub fn count(text: &str) -> u32 {
-    let part = text
-        .get(..text.floor_char_boundary(COUNTED_WHOLE))
-        .unwrap_or(text);
-    let counted = match tokenizer() {
-        Some(tokenizer) => tokenizer.encode_ordinary(part).len(),
-        None => part.len().div_ceil(4),
-    };
-    let scaled = if part.is_empty() {
-        0
-    } else {
-        counted * text.len() / part.len()
-    };
-    u32::try_from(scaled).unwrap_or(u32::MAX)
+    let (mut rest, uncounted) = text.split_at(text.floor_char_boundary(COUNTED));
+    let mut tokens = uncounted.len();
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        tokens += match tokenizer() {
+            Some(tokenizer) => tokenizer.encode_ordinary(piece).len(),
+            None => piece.len().div_ceil(4),
+        };
+        rest = after;
+    }
+    u32::try_from(tokens).unwrap_or(u32::MAX)
 }
 
 /// What stands between two entries of a list.
 const SEPARATOR: u32 = 1;
 
-/// What a manifest costs, per layer, in the wordiest format: no projection costs more.
+/// What a manifest costs, per layer, as it is written down in the wordiest format: no projection
+/// costs more.
 pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
     let name = wire_name(&manifest.id);
+    let written = |text: Value| count(&text.to_string()).saturating_add(SEPARATOR);
     TokenCosts {
-        index: count(&index_line(manifest, &name)) + SEPARATOR,
-        card: count(&card(manifest, &name)) + SEPARATOR,
+        index: written(index_line(manifest, &name).into()),
+        card: written(card(manifest, &name).into()),
         full: match manifest.id.kind() {
             Kind::Skill => count(&manifest.search_text),
-            _ => count(&tool(manifest, &name, ToolFormat::OpenAi).to_string()) + SEPARATOR,
+            // Messages are never wordier than function tools.
+            _ => [ToolFormat::OpenAi, ToolFormat::Mcp]
+                .map(|format| written(tool(manifest, &name, format)))
+                .into_iter()
+                .fold(0, u32::max),
         },
     }
 }
@@ -70,5 +78,9 @@ mod tests {
             "{}",
             count(&long)
         );
+        // What begins cheap and goes on dear is not taken for cheap.
+        let sly = format!("{}{}", " ".repeat(80_000), "\u{6578}".repeat(20_000));
+        assert!(count(&sly) >= 20_000, "{}", count(&sly));
+        assert!(count(&"\u{e9}".repeat(2 << 20)) > 3 << 20);
     }
 }

@@ -11,10 +11,11 @@ use ambit_core::wire::is_injection;
 use crate::injection::TOOL_SEARCH;
 use crate::session::SessionScope;
 
-/// How long the list may get; [`RESERVED`] covers it.
-const LONGEST: usize = 280;
-/// Tokens kept for the list in every budget.
-pub(crate) const RESERVED: u32 = 90;
+/// How long the list may get, in bytes. Around a dozen packs; the rest is told to be there.
+const LONGEST: usize = 150;
+/// Tokens kept for the list in every budget: no token is shorter than a byte, so this covers it
+/// whatever packs are called.
+pub(crate) const RESERVED: u32 = 160;
 
 /// Whether this is the capability whose description is extended.
 pub(crate) fn is_extended(id: &CapabilityId) -> bool {

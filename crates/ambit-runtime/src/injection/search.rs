@@ -33,16 +33,14 @@ impl Search {
     }
 
     /// What fits, within the limit and the answer's budget, best first.
-    fn candidates(&self, request: &SearchRequest, limit: usize) -> Vec<Arc<CapabilityDescriptor>> {
+    fn candidates(&self, request: &SearchRequest) -> Vec<Arc<CapabilityDescriptor>> {
         let catalog = self.scope.market.catalog();
         let mut room = ANSWER_TOKENS;
         self.scope
             .market
-            .search(&self.scope.bounds, request)
+            .search_among(&self.scope.bounds, request, |id| id.kind() == self.kind)
             .into_iter()
-            .filter(|hit| hit.id.kind() == self.kind)
             .filter_map(|hit| catalog.get(&hit.id).cloned())
-            .take(limit)
             .take_while(|it| {
                 let fits = it.tokens.index <= room;
                 room = room.saturating_sub(it.tokens.index);
@@ -95,14 +93,12 @@ impl CapabilityExecutor for Search {
             .get("limit")
             .and_then(Value::as_u64)
             .and_then(|it| usize::try_from(it).ok());
-        let limit = asked.unwrap_or(DEFAULT_LIMIT);
-        // More than asked for: the other kind is taken out afterwards.
         let request = SearchRequest {
             server,
-            limit: limit * 4 + 16,
+            limit: asked.unwrap_or(DEFAULT_LIMIT),
             ..SearchRequest::new(query)
         };
-        let found = self.candidates(&request, limit);
+        let found = self.candidates(&request);
         self.scope
             .heard
             .lock()

@@ -7,7 +7,7 @@ use ambit_core::permission::{Answer, StandingApproval};
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
 
-use crate::cli::printer::{BOLD, DIM, WARN, styled};
+use crate::cli::printer::{BOLD, DIM, WARN, printable, styled};
 use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore};
 
 /// Whether somebody can be asked here.
@@ -163,6 +163,7 @@ fn prompt(request: &ApprovalRequest) {
         styled(DIM, format!("asked because {}", request.reason))
     );
     for line in arguments.lines() {
+        // They come from a model: nothing in them may hide what will run.
         let _ = writeln!(out, "  {}", printable(line));
     }
     let _ = write!(
@@ -171,21 +172,4 @@ fn prompt(request: &ApprovalRequest) {
         request.id
     );
     let _ = out.flush();
-}
-
-/// Arguments come from a model: nothing in them may move the cursor or hide what will run.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() || is_bidi(c) {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
-}
-
-fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
 }

@@ -20,7 +20,9 @@ use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown};
-use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
+use crate::cli::printer::{
+    BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, printable, styled,
+};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 
@@ -219,8 +221,13 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
         });
         return Ok(Exit::Done);
     }
-    printer.line(format!("{}  {}", styled(BOLD, &entry.id), entry.title));
-    printer.line(&manifest.description);
+    printer.line(format!(
+        "{}  {}",
+        styled(BOLD, &entry.id),
+        printable(&entry.title)
+    ));
+    let paragraphs = manifest.description.lines();
+    paragraphs.for_each(|it| printer.line(printable(it)));
     printer.line("");
     let permissions: Vec<_> = manifest
         .permissions
@@ -255,10 +262,8 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
         ("output", manifest.output_schema.as_ref()),
     ] {
         if let Some(text) = schema.and_then(|it| serde_json::to_string_pretty(it).ok()) {
-            printer.line(format!(
-                "\n{}\n{text}",
-                styled(BOLD, format!("{title} schema"))
-            ));
+            printer.line(format!("\n{}", styled(BOLD, format!("{title} schema"))));
+            text.lines().for_each(|it| printer.line(printable(it)));
         }
     }
     Ok(Exit::Done)

@@ -246,7 +246,7 @@ impl Setup {
         Rules::layered(config.user_permissions.rules(), everything.rules())
     }
 
-    /// What no capability may write: configs, and everything of Ambit's own.
+    /// What no capability may write: configs, skills, and everything of Ambit's own.
     fn control_paths(&self) -> Vec<PathBuf> {
         let own = [
             self.places.config_file().parent(),

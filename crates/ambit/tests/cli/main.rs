@@ -12,6 +12,7 @@
 
 mod approvals;
 mod config;
+mod discovery;
 mod disk;
 mod files;
 mod hooks;
@@ -22,6 +23,7 @@ mod rules;
 mod secrets;
 mod shapes;
 mod shell;
+mod skills;
 mod support;
 mod terminal;
 mod trust;

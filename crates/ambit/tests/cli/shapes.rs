@@ -6,7 +6,7 @@ use crate::support::{call, configured, ended, events, home};
 
 /// Every promised field is there with its type, as `path:type`. More may come later.
 #[track_caller]
-fn promised(value: &Value, fields: &str) {
+pub(crate) fn promised(value: &Value, fields: &str) {
     let found = fields_of(value);
     for field in fields.split_whitespace() {
         assert!(found.iter().any(|it| it == field), "{field}: {value:#}");
