@@ -11,6 +11,7 @@ use crate::manifest::ChannelFeature;
 use crate::permission::{Mode, Rule, Rules, Verdict};
 use crate::turn::{Asked, Relevance};
 use crate::visible::{Layer, Signal};
+use crate::weights::Weights;
 
 const CATALOG: &str = "
     local__ambit__tool_search  reads
@@ -263,6 +264,34 @@ fn a_small_budget_gives_thinner_layers_then_fewer_entries() {
     assert!(Layer::Index < Layer::Full);
 }
 
+/// Nothing, the most, and what lies between.
+fn weights() -> impl Strategy<Value = Weights> {
+    let weight = || prop_oneof![Just(0), Just(Weights::MOST), 0..200_i32];
+    (
+        (weight(), weight(), weight(), weight(), weight()),
+        (weight(), weight(), weight(), weight(), weight()),
+    )
+        .prop_map(
+            |(
+                (goal, evidence, candidate, touched, project),
+                (called, loaded, stays, base, failure),
+            )| {
+                Weights {
+                    goal,
+                    evidence,
+                    candidate,
+                    touched,
+                    project,
+                    called,
+                    loaded,
+                    stays,
+                    base,
+                    failure,
+                }
+            },
+        )
+}
+
 /// Small worlds: which lines exist, which are granted, what speaks for what.
 fn world() -> impl Strategy<Value = (Vec<usize>, Vec<bool>, TurnInput)> {
     let ids = || prop::collection::vec(0..lines().len(), 0..4);
@@ -273,9 +302,16 @@ fn world() -> impl Strategy<Value = (Vec<usize>, Vec<bool>, TurnInput)> {
             prop::option::of(0..8_u32),
         ),
         (ids(), ids(), ids(), ids()),
-        prop::collection::vec((0..lines().len(), 1..100_u32), 0..5),
-        prop::collection::vec((0..lines().len(), 0..6_u32), 0..3),
-        any::<bool>(),
+        prop::collection::vec(
+            (0..lines().len(), prop_oneof![1..100_u32, Just(u32::MAX)]),
+            0..5,
+        ),
+        prop::collection::vec(
+            (0..lines().len(), prop_oneof![0..6_u32, Just(u32::MAX)]),
+            0..3,
+        ),
+        prop::option::of(Just(Asked::Goal)),
+        prop_oneof![Just(Weights::default()), weights()],
     )
         .prop_map(
             |(
@@ -284,6 +320,7 @@ fn world() -> impl Strategy<Value = (Vec<usize>, Vec<bool>, TurnInput)> {
                 hits,
                 failures,
                 goal,
+                weights,
             )| {
                 let name = |n: &usize| id(lines()[*n].split_whitespace().next().unwrap());
                 let mut previous: Vec<_> = previous.iter().map(name).collect();
@@ -302,13 +339,14 @@ fn world() -> impl Strategy<Value = (Vec<usize>, Vec<bool>, TurnInput)> {
                         .map(|(n, times)| (name(n), *times))
                         .collect(),
                     relevance: goal
-                        .then(|| Relevance {
-                            asked: Asked::Goal,
+                        .map(|asked| Relevance {
+                            asked,
                             text: String::new(),
                             hits,
                         })
                         .into_iter()
                         .collect(),
+                    weights,
                     ..Default::default()
                 }
             },
@@ -342,6 +380,8 @@ proptest! {
             prop_assert!(granted.contains(&entry.id));
             prop_assert!(turn.mode.shows(capability));
             prop_assert!(!entry.reasons.is_empty());
+            let against = |it: &VisibleReason| it.weight < 0;
+            prop_assert!(entry.reasons.iter().filter(|it| against(it)).all(|it| it.signal == Signal::Failing));
         }
         prop_assert!(visible.tokens() <= turn.budget.unwrap_or(u32::MAX));
         prop_assert!(visible.entries().len() <= turn.limit.unwrap_or(u32::MAX) as usize);
