@@ -32,6 +32,21 @@ pub struct ApprovalRequest {
     pub digest: Digest,
 }
 
+/// A text fit to be shown with a question. Arguments come from a model: nothing in them may move
+/// the cursor or hide what will run.
+pub fn printable(text: &str) -> String {
+    let hides = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}');
+    text.chars()
+        .map(|c| {
+            if c.is_control() || hides(c) {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
 /// What came of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApprovalReply {

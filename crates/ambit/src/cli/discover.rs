@@ -44,7 +44,7 @@ pub(crate) fn imagine(
 }
 
 /// How turns are selected, as config says.
-fn settings(setup: &Setup) -> DiscoverySettings {
+pub(crate) fn settings(setup: &Setup) -> DiscoverySettings {
     let discovery = &setup.loaded.config.discovery;
     DiscoverySettings {
         budget: Some(discovery.budget),

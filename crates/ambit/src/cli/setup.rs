@@ -208,6 +208,7 @@ impl Setup {
             rules: self.rules(agent),
             channel,
             discovery: Default::default(),
+            exposure: Default::default(),
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),

@@ -70,7 +70,10 @@ fn the_project_lies_over_the_user() {
     assert_eq!(config.mode, Mode::Auto);
     // The project's servers are not granted unless named, not even in the user's name.
     let (_, agent) = config.agent(None).unwrap();
-    assert_eq!(agent.capabilities.to_value(), json!({"files": {}, "skills": {}}));
+    assert_eq!(
+        agent.capabilities.to_value(),
+        json!({"files": {}, "skills": {}})
+    );
 }
 
 #[test]
