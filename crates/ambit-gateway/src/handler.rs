@@ -106,7 +106,7 @@ impl ServerHandler for Handler {
         let (answer, listing) = front.call(&request.name, arguments, &context.ct).await;
         self.tell(front, listing, &context.peer).await;
         match answer {
-            Answer::Ended(report) => Ok(map::tool_result(report).into()),
+            Answer::Ended(report) => Ok(map::tool_result(&report.call, report.observation).into()),
             Answer::UnknownTool => Err(ErrorData::invalid_params(
                 format!("unknown tool: `{}`", request.name),
                 None,

@@ -1,8 +1,8 @@
 //! Between Ambit's words and the protocol's.
 
 use ambit_core::effects::{Effect, Effects};
+use ambit_core::intent::CallId;
 use ambit_core::observation::{Completed, Content, Observation};
-use ambit_runtime::CallReport;
 use rmcp::model::{
     CallToolResult, ContentBlock, GetPromptResult, Implementation, JsonObject, MetaObject, Prompt,
     PromptMessage, Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
@@ -64,11 +64,10 @@ pub(crate) fn prompt(skill: ShownSkill) -> Prompt {
 }
 
 /// How a call ended, as a tool result: no refusal is a protocol error.
-pub(crate) fn tool_result(report: CallReport) -> CallToolResult {
-    let code = report.observation.code();
+pub(crate) fn tool_result(call: &CallId, observation: Observation) -> CallToolResult {
     let mut meta = JsonObject::new();
-    meta.insert(CALL.to_owned(), json!(report.call));
-    let mut result = match report.observation {
+    meta.insert(CALL.to_owned(), json!(call));
+    let mut result = match observation {
         Observation::Completed(completed) => {
             meta.extend(marks(&completed));
             let mut result = CallToolResult::success(blocks(completed.output.content));
@@ -76,7 +75,7 @@ pub(crate) fn tool_result(report: CallReport) -> CallToolResult {
             result
         }
         other => {
-            meta.insert(CODE.to_owned(), json!(code));
+            meta.insert(CODE.to_owned(), json!(other.code()));
             CallToolResult::error(vec![ContentBlock::text(refusal(&other))])
         }
     };
@@ -128,4 +127,97 @@ fn block(content: Content) -> ContentBlock {
 
 fn known(value: &Value) -> Option<ContentBlock> {
     serde_json::from_value(value.clone()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use ambit_core::code::Code;
+    use ambit_core::observation::{Denial, Failure, Output, ResultRef};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(observation: Observation, expected: Value) {
+        let result = tool_result(&CallId("call-1".to_owned()), observation);
+        let mut result = serde_json::to_value(result).unwrap();
+        // The era decides about it, not the mapping.
+        result.as_object_mut().unwrap().remove("resultType");
+        assert_eq!(result, expected);
+    }
+
+    #[test]
+    fn a_result_is_passed_on_untouched_and_marked() {
+        let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+        let link = json!({"type": "resource_link", "uri": "file:///a", "name": "a"});
+        let content = vec![
+            Content::text("hi"),
+            Content::Block(image.clone()),
+            Content::Block(link.clone()),
+            Content::Block(json!({"type": "hologram"})),
+        ];
+        check(
+            Observation::Completed(Completed {
+                output: Output {
+                    content,
+                    structured: Some(json!([1, null])),
+                },
+                result_ref: Some(ResultRef("r-1".to_owned())),
+                untrusted: true,
+                notes: vec!["seen".to_owned()],
+            }),
+            json!({
+                "content": [{"type": "text", "text": "hi"}, image, link, {"type": "text", "text": r#"{"type":"hologram"}"#}],
+                "structuredContent": [1, null],
+                "isError": false,
+                "_meta": {"ambit/call": "call-1", "ambit/untrusted": true, "ambit/resultRef": "r-1", "ambit/notes": ["seen"]},
+            }),
+        );
+    }
+
+    #[test]
+    fn what_did_not_complete_is_a_result_that_says_why() {
+        for (observation, code, text) in [
+            (
+                Observation::Denied(Denial::new(Code::PermissionDenied, "a rule says no")),
+                "permission_denied",
+                "permission_denied: a rule says no",
+            ),
+            (
+                Observation::Failed(Failure::unreachable("it is gone")),
+                "provider_unreachable",
+                "provider_unreachable: it is gone",
+            ),
+        ] {
+            check(
+                observation,
+                json!({
+                    "content": [{"type": "text", "text": text}],
+                    "isError": true,
+                    "_meta": {"ambit/call": "call-1", "ambit/code": code},
+                }),
+            );
+        }
+    }
+
+    #[test]
+    fn effects_become_hints() {
+        for (effects, hints) in [
+            (
+                Effects::READS,
+                json!({"readOnlyHint": true, "openWorldHint": false}),
+            ),
+            (
+                Effects::WRITES,
+                json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false}),
+            ),
+            (
+                Effects::READS
+                    .with(Effect::Destructive)
+                    .with(Effect::Egress),
+                json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(annotations(effects)).unwrap(), hints);
+        }
+    }
 }

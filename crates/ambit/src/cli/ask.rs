@@ -55,25 +55,33 @@ impl AskAround {
 
     /// Leaves the question for `ambit approvals`.
     fn leave(&self, request: &ApprovalRequest) -> ApprovalReply {
-        let how = match self.trust.add_pending(&new_request(request)) {
-            Ok(number) => format!(
+        let left = self.trust.add_pending(&new_request(request));
+        let how = match (left, &self.person) {
+            (Ok(number), Person::AtClient(_)) => {
+                format!("approve it with `ambit approvals allow {number}` and call again")
+            }
+            (Ok(number), _) => format!(
                 "approve it with `ambit approvals allow {number}` and call again, or run with `--yes`"
             ),
-            Err(_) => "run it on a terminal, or with `--yes`".to_owned(),
+            (Err(_), Person::AtClient(_)) => "allow it by a rule in ambit.json".to_owned(),
+            (Err(_), _) => "run it on a terminal, or with `--yes`".to_owned(),
         };
         ApprovalReply::NobodyToAsk { how }
     }
 
-    /// Whether a person elsewhere said yes for the rest of this session.
+    /// Whether a person elsewhere said yes since this session began: for the rest of it, or for
+    /// good.
     fn allows_session(&self, request: &ApprovalRequest) -> bool {
         let stored = self
             .trust
             .standing(Some(&request.agent))
             .unwrap_or_default();
         stored.iter().any(|it| {
-            it.scope == Scope::Session(request.session.clone())
-                && it.capability == request.id
-                && it.definition == request.definition
+            let holds = match &it.scope {
+                Scope::Session(session) => *session == request.session,
+                Scope::Always => true,
+            };
+            holds && it.capability == request.id && it.definition == request.definition
         })
     }
 }

@@ -11,12 +11,14 @@
 )]
 
 mod approvals;
+mod client;
 mod config;
 mod disk;
 mod files;
 mod hooks;
 mod input;
 mod journal;
+mod mcp;
 mod output;
 mod rules;
 mod secrets;
