@@ -21,6 +21,7 @@ pub mod observation;
 pub mod permission;
 pub mod pipeline;
 pub mod policy;
+pub mod printable;
 pub mod projection;
 pub mod redact;
 pub mod schema;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::effects::{Effects, Risk};
 use crate::id::CapabilityId;
+use crate::printable::is_bidirectional;
 
 /// A namespaced permission a manifest declares: `fs:write`, `net:egress`, `mcp:github`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -264,11 +265,6 @@ impl CapabilityManifest {
 }
 
 const MAX_SUMMARY: usize = 200;
-
-/// Whether a character makes text read in another order than it stands.
-pub fn is_bidirectional(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
-}
 
 /// The first sentence of a text, on one line, what controls the display out, at most 200
 /// characters.

@@ -44,25 +44,3 @@ impl Default for Weights {
         }
     }
 }
-
-impl Weights {
-    /// Nothing useful is outside this range, and nothing inside it can overflow.
-    pub const MOST: i32 = 10_000;
-
-    /// Whether every weight is between nothing and [`Weights::MOST`].
-    pub fn are_sane(&self) -> bool {
-        let all = [
-            self.goal,
-            self.evidence,
-            self.candidate,
-            self.touched,
-            self.project,
-            self.called,
-            self.loaded,
-            self.stays,
-            self.base,
-            self.failure,
-        ];
-        all.iter().all(|it| (0..=Self::MOST).contains(it))
-    }
-}

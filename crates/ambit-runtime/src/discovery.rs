@@ -40,6 +40,18 @@ pub struct DiscoverySettings {
     pub weights: Weights,
 }
 
+/// How much of what an agent may use is put in front of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exposure {
+    /// What each turn's selection chooses.
+    #[default]
+    Selected,
+    /// Everything: whoever reads the list chooses.
+    Everything,
+    /// Nothing but tools that find, describe and call the others, so that the list never changes.
+    Dispatched,
+}
+
 /// What is said at the beginning of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnRequest {
@@ -68,6 +80,8 @@ pub struct Bounds {
     pub channel: BTreeSet<ChannelFeature>,
     /// How its turns are selected.
     pub settings: DiscoverySettings,
+    /// How much of it is put in front of the agent.
+    pub exposure: Exposure,
 }
 
 impl Bounds {
@@ -97,6 +111,14 @@ impl CapabilityMarketplace {
         heard: &Heard,
         previous: Vec<CapabilityId>,
     ) -> TurnInput {
+        if bounds.exposure != Exposure::Selected {
+            // All that may be used can be called, whatever was said and heard.
+            return TurnInput {
+                budget: None,
+                limit: None,
+                ..bounds.input()
+            };
+        }
         let mut input = TurnInput {
             previous,
             touched: request.touched.clone(),

@@ -1,5 +1,6 @@
-//! Tools that stand for others. `load_skill {"name": "x"}` is a call of `skill__x`: both gates,
-//! the approval and the journal are about the skill, never about the tool that names it.
+//! Tools that stand for others. `load_skill {"name": "x"}` is a call of `skill__x`, and
+//! `call_tool {"name": "y", "arguments": …}` one of `y`: both gates, the approval and the journal
+//! are about what is named, never about the tool that names it.
 
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::visible::VisibleSet;
@@ -7,7 +8,7 @@ use ambit_core::wire::is_injection;
 use serde_json::{Map, Value};
 
 use crate::driver::CallRequest;
-use crate::injection::{LOAD_SKILL, READ_SKILL_FILE};
+use crate::injection::{CALL_TOOL, LOAD_SKILL, READ_SKILL_FILE};
 
 /// What is really called.
 pub(crate) struct Dispatched {
@@ -24,11 +25,14 @@ pub(crate) fn dispatch(request: CallRequest, visible: &VisibleSet) -> Dispatched
         .find(&target)
         .filter(|id| is_injection(id))
         .map(CapabilityId::name)
-        .filter(|name| [LOAD_SKILL, READ_SKILL_FILE].contains(name));
-    let inner = dispatcher.and_then(|dispatcher| inner_call(dispatcher, &arguments));
+        .filter(|name| [CALL_TOOL, LOAD_SKILL, READ_SKILL_FILE].contains(name));
+    let inner = dispatcher.and_then(|dispatcher| match dispatcher {
+        CALL_TOOL => called_tool(&arguments, visible),
+        _ => skill_call(dispatcher, &arguments),
+    });
     match (dispatcher, inner) {
-        (Some(dispatcher), Some((id, arguments))) => Dispatched {
-            target: id.to_string(),
+        (Some(dispatcher), Some((target, arguments))) => Dispatched {
+            target,
             via: Some(dispatcher.to_owned()),
             arguments,
         },
@@ -40,7 +44,28 @@ pub(crate) fn dispatch(request: CallRequest, visible: &VisibleSet) -> Dispatched
     }
 }
 
-fn inner_call(dispatcher: &str, arguments: &Value) -> Option<(CapabilityId, Value)> {
+/// A name nobody knows is passed on: that it is not visible is for the gate to say. What is
+/// called another way is not called this way: skills are loaded, and the runtime's own tools are
+/// listed.
+fn called_tool(arguments: &Value, visible: &VisibleSet) -> Option<(String, Value)> {
+    let arguments = arguments.as_object()?;
+    let known = ["name", "arguments"];
+    if arguments.keys().any(|it| !known.contains(&it.as_str())) {
+        return None;
+    }
+    let name = arguments.get("name")?.as_str()?;
+    let inner = match arguments.get("arguments") {
+        None => Value::Object(Map::new()),
+        Some(inner) if inner.is_object() => inner.clone(),
+        Some(_) => return None,
+    };
+    visible
+        .find(name)
+        .is_none_or(|id| id.kind() == Kind::Tool && !is_injection(id))
+        .then(|| (name.to_owned(), inner))
+}
+
+fn skill_call(dispatcher: &str, arguments: &Value) -> Option<(String, Value)> {
     let mut rest: Map<String, Value> = arguments.as_object()?.clone();
     let name = rest.remove("name")?;
     let name = name.as_str()?;
@@ -51,5 +76,5 @@ fn inner_call(dispatcher: &str, arguments: &Value) -> Option<(CapabilityId, Valu
             LOAD_SKILL => rest.is_empty(),
             _ => rest.get("path").is_some_and(Value::is_string),
         };
-    fits.then_some((id, Value::Object(rest)))
+    fits.then(|| (id.to_string(), Value::Object(rest)))
 }

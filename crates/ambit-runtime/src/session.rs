@@ -19,11 +19,12 @@ use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Tai
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::visible::VisibleSet;
+use ambit_core::wire::is_injection;
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::catalog::CatalogStep;
-use crate::discovery::{Bounds, DiscoverySettings, TurnRequest};
+use crate::discovery::{Bounds, DiscoverySettings, Exposure, TurnRequest};
 use crate::executor::CapabilityExecutor;
 use crate::heard::Heard;
 use crate::injection::resolve_injections;
@@ -49,6 +50,8 @@ pub struct SessionSpec {
     pub channel: BTreeSet<ChannelFeature>,
     /// How its turns are selected.
     pub discovery: DiscoverySettings,
+    /// How much is put in front of it.
+    pub exposure: Exposure,
     /// Where the agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder it works in.
@@ -66,6 +69,7 @@ pub struct SessionScope {
     pub(crate) agent: String,
     pub(crate) bounds: Bounds,
     pub(crate) heard: Mutex<Heard>,
+    state: Mutex<State>,
 }
 
 /// An open session.
@@ -73,7 +77,6 @@ pub struct Session {
     pub(crate) scope: Arc<SessionScope>,
     executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>>,
     skipped: Vec<Skipped>,
-    state: Mutex<State>,
 }
 
 #[derive(Default)]
@@ -138,7 +141,12 @@ impl CapabilityMarketplace {
                     .map(|id| (id, Arc::clone(&grant.executor))),
             );
         }
-        let injections = crate::injection::wanted(executors.keys());
+        let injections = crate::injection::wanted(executors.keys(), spec.exposure);
+        let state = State {
+            standing: self.parts.approver.standing(&spec.agent),
+            revision: catalog.revision(),
+            ..State::default()
+        };
         let scope = Arc::new(SessionScope {
             market: Arc::clone(self),
             id: SessionId::generate(),
@@ -155,15 +163,12 @@ impl CapabilityMarketplace {
                 rules: spec.rules,
                 channel: spec.channel,
                 settings: spec.discovery,
+                exposure: spec.exposure,
             },
             heard: Mutex::default(),
+            state: Mutex::new(state),
         });
         executors.extend(resolve_injections(&scope, injections));
-        let state = State {
-            standing: self.parts.approver.standing(&scope.agent),
-            revision: self.catalog().revision(),
-            ..State::default()
-        };
         scope.record(EventBody::SessionStarted {
             agent: scope.agent.clone(),
             mode: scope.bounds.mode,
@@ -174,7 +179,6 @@ impl CapabilityMarketplace {
             scope,
             executors,
             skipped,
-            state: Mutex::new(state),
         })
     }
 }
@@ -188,6 +192,11 @@ impl SessionScope {
             Vec::new(),
             Durability::Behind,
         )
+    }
+
+    /// The turn that holds now.
+    pub(crate) fn turn(&self) -> Turn {
+        self.state.lock().turn.clone()
     }
 }
 
@@ -209,7 +218,16 @@ impl Session {
 
     /// What the model sees now.
     pub fn visible(&self) -> Arc<VisibleSet> {
-        Arc::clone(&self.state.lock().turn.visible)
+        Arc::clone(&self.scope.state.lock().turn.visible)
+    }
+
+    /// Whether the next turn would select from more, or something else, than this one did: a
+    /// search found candidates, or the catalog has changed.
+    pub fn is_behind(&self) -> bool {
+        let scope = &self.scope;
+        let found = scope.bounds.exposure == Exposure::Selected
+            && !scope.heard.lock().candidates.is_empty();
+        found || scope.state.lock().revision != scope.market.catalog().revision()
     }
 
     /// Begins the next turn: selects what is visible, and records what that depended on and what
@@ -217,7 +235,7 @@ impl Session {
     pub fn begin_turn(&self, request: &TurnRequest) -> Arc<VisibleSet> {
         let scope = &self.scope;
         // Held to the end: no call may see the turn before its record is on the way.
-        let mut state = self.state.lock();
+        let mut state = self.scope.state.lock();
         let catalog = scope.market.catalog();
         let granted = &scope.bounds.granted;
         let previous = state
@@ -290,19 +308,21 @@ impl Session {
         visible
     }
 
-    /// What the model is given this turn.
+    /// What the model is given this turn. In a dispatched session that is the dispatching tools;
+    /// what they can reach is found by searching.
     pub fn projection(&self, format: ToolFormat) -> Projection {
         let visible = self.visible();
         let manifests: BTreeMap<CapabilityId, Arc<CapabilityManifest>> = visible
             .entries()
             .iter()
+            .filter(|it| self.scope.bounds.exposure != Exposure::Dispatched || is_injection(&it.id))
             .filter_map(|it| Some((it.id.clone(), self.scope.manifest(&it.id)?)))
             .collect();
         project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
     }
 
     pub(crate) fn turn(&self) -> Turn {
-        self.state.lock().turn.clone()
+        self.scope.turn()
     }
 
     pub(crate) fn executor(&self, id: &CapabilityId) -> Option<Arc<dyn CapabilityExecutor>> {
@@ -310,7 +330,7 @@ impl Session {
     }
 
     pub(crate) fn permission(&self) -> PermissionInput {
-        let state = self.state.lock();
+        let state = self.scope.state.lock();
         PermissionInput {
             agent: self.scope.agent.clone(),
             mode: self.scope.bounds.mode,
@@ -321,7 +341,7 @@ impl Session {
     }
 
     pub(crate) fn stand(&self, approval: StandingApproval) {
-        let mut state = self.state.lock();
+        let mut state = self.scope.state.lock();
         if !state.standing.contains(&approval) {
             state.standing.push(approval);
         }
@@ -330,7 +350,7 @@ impl Session {
     /// Takes in how a call of a capability ended.
     pub(crate) fn observed(&self, capability: &CapabilityDescriptor, observation: &Observation) {
         if quotes(observation) {
-            let mut state = self.state.lock();
+            let mut state = self.scope.state.lock();
             state.taint = state.taint.after(capability);
         }
         self.scope.heard.lock().observe(&capability.id, observation);

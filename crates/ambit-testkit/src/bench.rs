@@ -147,6 +147,7 @@ impl Bench {
             rules: self.rules.clone(),
             channel: Default::default(),
             discovery: Default::default(),
+            exposure: Default::default(),
             agent_dir: self.folder.path().join("agent"),
             workspace,
             control_paths: Vec::new(),

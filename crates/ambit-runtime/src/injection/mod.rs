@@ -2,6 +2,7 @@
 //! travel the same pipeline as everything else.
 
 mod behind;
+mod describe;
 mod read_result;
 mod search;
 
@@ -16,9 +17,11 @@ use ambit_core::wire::INJECTION_OWNER;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::discovery::Exposure;
 use crate::executor::{CapabilityExecutor, StartedCall};
 use crate::session::SessionScope;
 pub(crate) use behind::{RESERVED, is_extended};
+use describe::Describe;
 use read_result::ReadResult;
 use search::Search;
 
@@ -29,6 +32,9 @@ pub const INJECTION_SOURCE: &str = "local:ambit";
 pub const LOAD_SKILL: &str = "load_skill";
 /// Reads a file of a loaded skill.
 pub const READ_SKILL_FILE: &str = "read_skill_file";
+/// Calls another tool.
+pub const CALL_TOOL: &str = "call_tool";
+const DESCRIBE_TOOL: &str = "describe_tool";
 const TOOL_SEARCH: &str = "tool_search";
 const SKILL_SEARCH: &str = "skill_search";
 const READ_RESULT: &str = "read_result";
@@ -76,6 +82,17 @@ pub fn manifests() -> Vec<CapabilityManifest> {
             &["name", "path"],
         ),
         read_result::manifest(),
+        describe::manifest(),
+        declare(
+            CALL_TOOL,
+            "Call a tool",
+            "Calls a tool that is not listed here, with the arguments describe_tool says it takes. Whether it may run is decided for that tool.",
+            json!({
+                "name": {"type": "string", "minLength": 1, "maxLength": 256, "description": "The tool's name, as tool_search gives it."},
+                "arguments": {"type": "object", "default": {}, "description": "The tool's own arguments."}
+            }),
+            &["name"],
+        ),
     ]
     .into_iter()
     .flatten()
@@ -99,15 +116,21 @@ fn declare(
 }
 
 /// The injections that make sense beside what is granted: those about skills only where there are
-/// skills.
+/// skills, those that stand for tools only where tools are not listed, and no search for tools
+/// where all of them are.
 pub(crate) fn wanted<'a>(
     granted: impl Iterator<Item = &'a CapabilityId>,
+    exposure: Exposure,
 ) -> Vec<CapabilityManifest> {
     let has_skills = granted.into_iter().any(|id| id.kind() == Kind::Skill);
     let about_skills = [SKILL_SEARCH, LOAD_SKILL, READ_SKILL_FILE];
     manifests()
         .into_iter()
-        .filter(|it| has_skills || !about_skills.contains(&it.id.name()))
+        .filter(|it| match it.id.name() {
+            CALL_TOOL | DESCRIBE_TOOL => exposure == Exposure::Dispatched,
+            TOOL_SEARCH => exposure != Exposure::Everything,
+            name => has_skills || !about_skills.contains(&name),
+        })
         .collect()
 }
 
@@ -122,6 +145,7 @@ pub(crate) fn resolve_injections(
             let executor: Arc<dyn CapabilityExecutor> = match manifest.id.name() {
                 READ_RESULT => Arc::new(ReadResult::new(scope)),
                 TOOL_SEARCH => Arc::new(Search::new(scope, Kind::Tool)),
+                DESCRIBE_TOOL => Arc::new(Describe::new(scope)),
                 SKILL_SEARCH => Arc::new(Search::new(scope, Kind::Skill)),
                 _ => Arc::new(Dispatcher),
             };
@@ -136,6 +160,8 @@ struct Dispatcher;
 #[async_trait]
 impl CapabilityExecutor for Dispatcher {
     async fn execute(&self, _: StartedCall) -> Result<Output, Failure> {
-        Err(Failure::refused("the name is not one a skill can have"))
+        Err(Failure::refused(
+            "the name is not one this tool can stand for",
+        ))
     }
 }

@@ -12,6 +12,7 @@ use ambit_core::wire::wire_name;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::discovery::Exposure;
 use crate::executor::{CapabilityExecutor, StartedCall};
 use crate::session::SessionScope;
 
@@ -67,6 +68,9 @@ impl Search {
         text.push_str(match (found.is_empty(), self.kind) {
             (true, _) => "Nothing that you may use fits. Say it in other words, or go on without.",
             (false, Kind::Skill) => "Load the one that fits with load_skill.",
+            (false, _) if self.scope.bounds.exposure == Exposure::Dispatched => {
+                "describe_tool says what one of these takes; call_tool calls it."
+            }
             (false, _) => "These can be called by name from the next turn on.",
         });
         let listed: Vec<Value> = found

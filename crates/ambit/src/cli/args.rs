@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use ambit_core::permission::Mode;
+use ambit_gateway::style::Style;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// The capability runtime between agents and the model.
@@ -67,6 +68,8 @@ pub(crate) enum Command {
         /// For which shell
         shell: clap_complete::Shell,
     },
+    /// Serve one MCP client on standard input and output
+    Mcp(McpArgs),
     /// Serve MCP clients over HTTP
     Serve,
 }
@@ -191,6 +194,19 @@ pub(crate) struct CallArgs {
     /// Say yes to whatever would be asked in this run
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// What the tool list is: full, dynamic or dispatch; by default what suits the client
+    #[arg(long, value_name = "STYLE", value_parser = parse_style)]
+    pub(crate) style: Option<Style>,
+}
+
+fn parse_style(text: &str) -> Result<Style, String> {
+    text.parse()
 }
 
 #[derive(Debug, Args)]

@@ -4,19 +4,22 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
 
 use ambit_core::permission::{Answer, StandingApproval};
+use ambit_core::printable::printable;
+use ambit_gateway::ElicitationApprover;
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
 
-use crate::cli::printer::{BOLD, DIM, WARN, printable, styled};
+use crate::cli::printer::{BOLD, DIM, WARN, styled};
 use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore};
 
 /// Whether somebody can be asked here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Person {
     /// Whoever started this said yes to everything.
     SaidYes,
     /// Sits at the terminal.
     AtTerminal,
+    /// May sit before an MCP client.
+    AtClient(Arc<ElicitationApprover>),
     /// Is elsewhere.
     Elsewhere,
 }
@@ -40,16 +43,46 @@ pub(crate) struct AskAround {
 }
 
 impl AskAround {
-    /// Whether a person elsewhere said yes for the rest of this session.
+    /// Keeps what is allowed for good.
+    fn keep(&self, request: &ApprovalRequest, answer: Answer) -> ApprovalReply {
+        let kept = answer != Answer::Always
+            || self
+                .trust
+                .add_standing(&new_request(request), &Scope::Always)
+                .is_ok();
+        // What is not remembered is still a yes to this session.
+        ApprovalReply::Answered(if kept { answer } else { Answer::Session })
+    }
+
+    /// Leaves the question for `ambit approvals`.
+    fn leave(&self, request: &ApprovalRequest) -> ApprovalReply {
+        let left = self.trust.add_pending(&new_request(request));
+        let how = match (left, &self.person) {
+            (Ok(number), Person::AtClient(_)) => {
+                format!("approve it with `ambit approvals allow {number}` and call again")
+            }
+            (Ok(number), _) => format!(
+                "approve it with `ambit approvals allow {number}` and call again, or run with `--yes`"
+            ),
+            (Err(_), Person::AtClient(_)) => "allow it by a rule in ambit.json".to_owned(),
+            (Err(_), _) => "run it on a terminal, or with `--yes`".to_owned(),
+        };
+        ApprovalReply::NobodyToAsk { how }
+    }
+
+    /// Whether a person elsewhere said yes since this session began: for the rest of it, or for
+    /// good.
     fn allows_session(&self, request: &ApprovalRequest) -> bool {
         let stored = self
             .trust
             .standing(Some(&request.agent))
             .unwrap_or_default();
         stored.iter().any(|it| {
-            it.scope == Scope::Session(request.session.clone())
-                && it.capability == request.id
-                && it.definition == request.definition
+            let holds = match &it.scope {
+                Scope::Session(session) => *session == request.session,
+                Scope::Always => true,
+            };
+            holds && it.capability == request.id && it.definition == request.definition
         })
     }
 }
@@ -66,30 +99,14 @@ impl Approver for AskAround {
         if self.allows_session(request) {
             return ApprovalReply::Answered(Answer::Session);
         }
-        match self.person {
+        match &self.person {
             Person::SaidYes => ApprovalReply::Answered(Answer::Once),
-            Person::AtTerminal => {
-                let answer = answer(request).await;
-                if answer == Answer::Always
-                    && self
-                        .trust
-                        .add_standing(&new_request(request), &Scope::Always)
-                        .is_err()
-                {
-                    // Not remembered, but still a yes to this session.
-                    return ApprovalReply::Answered(Answer::Session);
-                }
-                ApprovalReply::Answered(answer)
-            }
-            Person::Elsewhere => {
-                let how = match self.trust.add_pending(&new_request(request)) {
-                    Ok(number) => format!(
-                        "approve it with `ambit approvals allow {number}` and call again, or run with `--yes`"
-                    ),
-                    Err(_) => "run it on a terminal, or with `--yes`".to_owned(),
-                };
-                ApprovalReply::NobodyToAsk { how }
-            }
+            Person::AtTerminal => self.keep(request, answer(request).await),
+            Person::AtClient(client) => match client.ask(request).await {
+                ApprovalReply::Answered(answer) => self.keep(request, answer),
+                ApprovalReply::NobodyToAsk { .. } => self.leave(request),
+            },
+            Person::Elsewhere => self.leave(request),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::config::Problem;
 pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<Exit, Fail> {
     let arguments = read_input(&args.input, setup.loaded.config.limits.input_bytes)?;
     let person = Person::present(args.yes);
-    let channel = if person == Person::AtTerminal {
+    let channel = if matches!(person, Person::AtTerminal) {
         [ChannelFeature::AskUser].into()
     } else {
         Default::default()
@@ -88,7 +88,7 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
 
 /// Ctrl-C, `kill` or the end of the terminal, from now on: each is a reason to end what was
 /// started, not to leave it behind.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::id::CapabilityId;
+use ambit_core::printable::printable;
 use ambit_core::suggest::suggest;
 use ambit_core::wire::wire_name;
 use ambit_runtime::approver::NobodyThere;
@@ -20,9 +21,7 @@ use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown};
-use crate::cli::printer::{
-    BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, printable, styled,
-};
+use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 

@@ -83,6 +83,12 @@ impl From<ambit_runtime::cache::CacheError> for Fail {
     }
 }
 
+impl From<ambit_gateway::GatewayError> for Fail {
+    fn from(error: ambit_gateway::GatewayError) -> Self {
+        state("gateway", &error, None)
+    }
+}
+
 impl From<crate::trust::TrustError> for Fail {
     fn from(error: crate::trust::TrustError) -> Self {
         state("trust_store", &error, None)

@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-use ambit_core::manifest::is_bidirectional;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use miette::GraphicalTheme;
@@ -122,15 +121,6 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
 /// Text in a style.
 pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
-}
-
-/// One line of a text somebody else wrote: nothing in it may move the cursor or turn words around.
-pub(crate) fn printable(line: &str) -> String {
-    let shown = |c: char| match c {
-        c if c.is_control() || is_bidirectional(c) => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    line.chars().map(shown).collect()
 }
 
 /// Rows padded to columns; the last column is as wide as it is.

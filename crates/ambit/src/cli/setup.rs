@@ -214,6 +214,7 @@ impl Setup {
                 limit: None,
                 ..self.discovery()
             },
+            exposure: Default::default(),
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),

@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod client;
 mod config;
 mod discovery;
 mod disk;
@@ -18,6 +19,7 @@ mod files;
 mod hooks;
 mod input;
 mod journal;
+mod mcp;
 mod output;
 mod rules;
 mod secrets;

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+mod elicit;
+mod front;
+mod handler;
+mod instructions;
+mod map;
+mod serve;
+pub mod style;
+
+pub use elicit::ElicitationApprover;
+pub use serve::{GatewayError, GatewayOptions, serve_stdio};

@@ -1,0 +1,68 @@
+//! The stdio front: one process, one client, from the first line to the end of input.
+
+use std::sync::Arc;
+
+use ambit_runtime::CancellationToken;
+use ambit_runtime::marketplace::CapabilityMarketplace;
+use ambit_runtime::session::SessionSpec;
+use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::io::stdio_pipes;
+use tokio::sync::OnceCell;
+
+use crate::elicit::ElicitationApprover;
+use crate::handler::Handler;
+use crate::style::Style;
+
+/// How a client is served.
+#[derive(Clone, Default)]
+pub struct GatewayOptions {
+    /// This style, whoever the client is.
+    pub style: Option<Style>,
+    /// Asks through the client, once there is one.
+    pub approver: Arc<ElicitationApprover>,
+    /// Ends serving.
+    pub stop: CancellationToken,
+}
+
+/// Why serving ended badly.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The client did not speak the protocol, or its session could not be opened.
+    #[error("the client could not be served")]
+    Handshake(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Serving broke off.
+    #[error("serving broke off")]
+    Broken(#[source] tokio::task::JoinError),
+}
+
+/// Serves one client on standard input and output until its input ends or it is told to stop. The
+/// client's session is opened from `spec`, with the exposure its style needs.
+pub async fn serve_stdio(
+    market: Arc<CapabilityMarketplace>,
+    spec: SessionSpec,
+    options: GatewayOptions,
+) -> Result<(), GatewayError> {
+    let handler = Handler {
+        market,
+        spec,
+        style: options.style,
+        approver: options.approver,
+        front: OnceCell::new(),
+    };
+    let serving = serve_server_with_ct(handler, stdio_pipes(), options.stop.clone()).await;
+    let running = match serving {
+        Ok(running) => running,
+        // Somebody looked in and left.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            return Ok(());
+        }
+        Err(error) => return Err(GatewayError::Handshake(Box::new(error))),
+    };
+    let ended = running.waiting().await;
+    // Nobody is left to read an answer: what still runs is called off.
+    options.stop.cancel();
+    match ended {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(GatewayError::Broken(error)),
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,71 @@
+//! `mcp`: one MCP client on standard input and output.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ambit_gateway::{ElicitationApprover, GatewayOptions, serve_stdio};
+use ambit_runtime::CancellationToken;
+use ambit_runtime::journal::Journal;
+
+use crate::cli::args::McpArgs;
+use crate::cli::ask::{AskAround, Person};
+use crate::cli::call::told_to_stop;
+use crate::cli::catalog::runtime;
+use crate::cli::check::grant_problem;
+use crate::cli::fail::{Exit, Fail};
+use crate::cli::printer::{BAD, Printer, WARN, styled};
+use crate::cli::setup::Setup;
+use crate::config::Problem;
+
+/// How long the process takes to end what it began.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Standard output belongs to the protocol from here on: whatever is to be said goes beside it.
+pub(crate) fn mcp(setup: &Setup, args: &McpArgs, printer: &Printer) -> Result<Exit, Fail> {
+    let mut spec = setup.session(&args.agent, Default::default())?;
+    spec.discovery = setup.discovery();
+    let (journal, opened) = Journal::open(&setup.places.journal())?;
+    if let Some(repaired) = opened.repaired {
+        printer.note(styled(WARN, format!("journal: {repaired}")));
+    }
+    let approver = Arc::new(ElicitationApprover::default());
+    let market = setup.market(
+        journal,
+        Arc::new(AskAround {
+            person: Person::AtClient(Arc::clone(&approver)),
+            trust: Arc::clone(&setup.trust),
+        }),
+    )?;
+    // Now rather than when a client is there: it could only be told that something is wrong.
+    let checked = market.registry().check(&spec.capabilities, spec.unknown);
+    if let Err(problems) = checked {
+        let problems = problems.iter();
+        return Err(problems
+            .map(|it| grant_problem(setup, &spec.agent, it))
+            .collect::<Vec<Problem>>()
+            .into());
+    }
+    let options = GatewayOptions {
+        style: args.style,
+        approver,
+        stop: CancellationToken::new(),
+    };
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let stop = options.stop.clone();
+        let told_to_stop = told_to_stop()?;
+        tokio::spawn(async move {
+            told_to_stop.await;
+            stop.cancel();
+        });
+        let served = serve_stdio(Arc::clone(&market), spec, options).await;
+        if let Err(error) = market.journal().flush().await {
+            printer.note(styled(BAD, format!("the journal is incomplete: {error}")));
+        }
+        Ok::<_, Fail>(served?)
+    });
+    // What still runs is dropped, and says so in the journal. A terminal on standard input is read
+    // by a thread that nothing can call back, so not for ever.
+    runtime.shutdown_timeout(PATIENCE);
+    served.map(|()| Exit::Done)
+}
