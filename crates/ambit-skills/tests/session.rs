@@ -9,6 +9,7 @@
     clippy::indexing_slicing
 )]
 
+#[allow(dead_code, reason = "the tests of scanning use the rest")]
 mod disk;
 
 use std::path::Path;
@@ -222,7 +223,9 @@ async fn the_users_own_is_loaded_and_a_projects_asks_first() {
     assert_eq!(loaded, 1);
     let found = said(&call(&session, "skill_search", json!({"query": "theirs"})).await);
     assert!(
-        found.contains("theirs") && found.contains("a person is asked"),
+        found.contains("theirs")
+            && found.contains("a person has to accept it")
+            && found.contains("`ambit approvals`"),
         "{found}"
     );
 }
