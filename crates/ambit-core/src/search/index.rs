@@ -16,13 +16,13 @@ use super::text::Term;
 
 /// Where one term occurs in one segment.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(crate) struct Place {
     term: Term,
-    segment: u32,
+    pub(crate) segment: u32,
     start: u32,
     count: u32,
     /// The most the term is worth in any of its documents.
-    peak: u16,
+    pub(crate) peak: u16,
 }
 
 /// A word of names, for near misses.
@@ -211,7 +211,8 @@ impl SearchIndex {
         from as u32..(from + length) as u32
     }
 
-    fn places(&self, run: &Run) -> &[Place] {
+    /// The places of a run, by segment.
+    pub(crate) fn places(&self, run: &Run) -> &[Place] {
         let range = run.start as usize..run.end as usize;
         self.directory.get(range).unwrap_or_default()
     }
@@ -227,43 +228,48 @@ impl SearchIndex {
         peaks.max().unwrap_or_default()
     }
 
-    /// The postings of a run, segment by segment, each with its first document's number.
-    pub(crate) fn postings(&self, run: &Run) -> impl Iterator<Item = (&Segment, u32, &[Posting])> {
-        self.places(run).iter().filter_map(|it| {
-            let segment = self.segments.get(it.segment as usize)?;
-            let base = self.bases.get(it.segment as usize)?;
-            Some((
-                segment.as_ref(),
-                *base,
-                segment.postings(it.start, it.count),
-            ))
-        })
+    /// The postings of one place, with the number of its segment's first document.
+    pub(crate) fn postings_at(&self, place: &Place) -> (u32, &[Posting]) {
+        let segment = self.segments.get(place.segment as usize);
+        let postings = segment.map(|it| it.postings(place.start, place.count));
+        let base = self.bases.get(place.segment as usize).copied();
+        (base.unwrap_or_default(), postings.unwrap_or_default())
     }
 
     /// The posting of a run for one document.
     pub(crate) fn posting(&self, run: &Run, document: u32) -> Option<&Posting> {
-        let at = self.segment_of(document)?;
+        let (segment, local) = self.segment_of(document)?;
         let places = self.places(run);
         let place = places
-            .binary_search_by_key(&(at as u32), |it| it.segment)
+            .binary_search_by_key(&segment, |it| it.segment)
             .ok()?;
-        let place = places.get(place)?;
-        let postings = self.segments.get(at)?.postings(place.start, place.count);
-        let local = document - self.bases.get(at)?;
+        let (_, postings) = self.postings_at(places.get(place)?);
         let found = postings.binary_search_by_key(&local, |it| it.document);
         postings.get(found.ok()?)
     }
 
-    fn segment_of(&self, document: u32) -> Option<usize> {
-        self.bases
-            .partition_point(|base| *base <= document)
-            .checked_sub(1)
+    /// How many segments there are.
+    pub(crate) fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The documents of a segment.
+    pub(crate) fn documents_of(&self, segment: u32) -> Range<u32> {
+        let base = |at: usize| self.bases.get(at).copied().unwrap_or(self.len);
+        base(segment as usize)..base(segment as usize + 1)
+    }
+
+    /// The number of the segment that holds a document, and the document's place in it.
+    pub(crate) fn segment_of(&self, document: u32) -> Option<(u32, u32)> {
+        let after = self.bases.partition_point(|base| *base <= document);
+        let at = after.checked_sub(1)?;
+        Some((at as u32, document - self.bases.get(at)?))
     }
 
     /// The segment that holds a document, and the document's place in it.
     pub(crate) fn locate(&self, document: u32) -> Option<(&Segment, u32)> {
-        let at = self.segment_of(document)?;
-        Some((self.segments.get(at)?, document - self.bases.get(at)?))
+        let (segment, at) = self.segment_of(document)?;
+        Some((self.segments.get(segment as usize)?, at))
     }
 
     /// A document by number.

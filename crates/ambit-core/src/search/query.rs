@@ -109,6 +109,16 @@ impl Query {
         };
         with_clause + self.server.most(with_clause)
     }
+
+    /// The least that words of this sum come to with clause and server added: one clause has
+    /// no less than its share.
+    pub(crate) fn least(&self, words: u32) -> u32 {
+        if self.clauses > 1 {
+            words + clause_share(words.div_ceil(self.clauses))
+        } else {
+            words
+        }
+    }
 }
 
 /// What the clause that fits best adds.
