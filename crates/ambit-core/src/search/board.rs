@@ -9,7 +9,7 @@
 use super::best_clause::add_best_clauses;
 use super::gate::Gate;
 use super::index::{Place, SearchIndex};
-use super::query::{Query, QueryTerm};
+use super::query::{Query, QueryTerm, clause_share};
 use super::segment::Posting;
 
 /// How many segments come first.
@@ -23,6 +23,13 @@ pub(crate) struct Chosen {
     pub(crate) words: u32,
     /// The same for the clause that fits best.
     pub(crate) best_clause: u32,
+}
+
+impl Chosen {
+    /// What words and clause come to.
+    pub(crate) fn score(&self) -> u32 {
+        self.words + clause_share(self.best_clause)
+    }
 }
 
 /// One segment while its documents are scored.
@@ -58,9 +65,11 @@ pub(crate) struct Board<'a> {
     slots: Vec<u32>,
     /// Documents that will be chosen whatever their words.
     called: Vec<u32>,
-    /// What the words of the last of the best come to at least.
-    bar: u32,
-    /// Postings read since the bar was set.
+    /// What the words of the last of the best come to, as far as they are added.
+    floor: u32,
+    /// What the words of a document must come to for it to be among the best.
+    needed: u32,
+    /// Postings read since the floor was found.
     read: usize,
 }
 
@@ -82,7 +91,8 @@ impl<'a> Board<'a> {
             opened: Vec::new(),
             slots: Vec::new(),
             called: Vec::new(),
-            bar: 0,
+            floor: 0,
+            needed: 0,
             read: 0,
         }
     }
@@ -119,25 +129,25 @@ impl<'a> Board<'a> {
                 block.turn = Turn::First;
             }
         }
-        for turn in [Turn::First, Turn::Second] {
-            self.add_words_in(turn);
-            self.raise_bar();
-        }
+        self.add_words_in(Turn::First);
+        self.raise_floor();
+        self.raise_by_clauses();
+        self.add_words_in(Turn::Second);
+        self.raise_floor();
     }
 
     fn add_words_in(&mut self, turn: Turn) {
         for term in &self.query.terms {
-            // Setting the bar walks the slots, so it is done when as much was read.
+            // Finding the floor walks the slots, so it is done when as much was read.
             if self.read > self.slots.len() {
-                self.raise_bar();
+                self.raise_floor();
             }
-            let bar = self.query.least(self.bar);
             for place in self.index.places(&term.run) {
                 let block = self.blocks.get_mut(place.segment as usize);
                 let Some(block) = block.filter(|it| it.turn == turn) else {
                     continue;
                 };
-                let may_be_best = self.query.most(block.ahead) >= bar;
+                let may_be_best = block.ahead >= self.needed;
                 block.ahead -= most(term.weight, place.peak);
                 if may_be_best {
                     self.add_to_all(term, place);
@@ -196,33 +206,64 @@ impl<'a> Board<'a> {
         self.slots.get_mut(range).unwrap_or_default()
     }
 
-    /// Sets the bar to what the best `count` have so far.
-    fn raise_bar(&mut self) {
+    /// Finds what the best `count` have so far.
+    fn raise_floor(&mut self) {
         self.read = 0;
-        let reach = self.slots.iter().filter(|it| **it > self.bar);
+        let reach = self.slots.iter().filter(|it| **it > self.floor);
         let mut words: Vec<u32> = reach.map(|it| it - 1).collect();
-        self.bar = nth_largest(&mut words, self.count).unwrap_or(self.bar);
+        self.floor = nth_largest(&mut words, self.count).unwrap_or(self.floor);
+        self.need(self.query.least(self.floor));
+    }
+
+    /// The same for the best so far with their clauses, which says more.
+    fn raise_by_clauses(&mut self) {
+        if self.query.clauses > 1 {
+            let mut best = self.with_words(self.floor);
+            add_best_clauses(self.index, self.query, &mut best);
+            let mut scores: Vec<u32> = best.iter().map(Chosen::score).collect();
+            if let Some(score) = nth_largest(&mut scores, self.count) {
+                self.need(score);
+            }
+        }
+    }
+
+    /// From now on, only what may reach this score is among the best.
+    fn need(&mut self, score: u32) {
+        self.needed = self.needed.max(self.query.words_for(score));
+    }
+
+    /// Those let in whose words come to so much, by document.
+    fn with_words(&self, words: u32) -> Vec<Chosen> {
+        let mut found = Vec::new();
+        let mut slots = self.slots.as_slice();
+        for segment in &self.opened {
+            let documents = self.index.documents_of(*segment);
+            let (of_segment, rest) = slots.split_at(documents.len().min(slots.len()));
+            slots = rest;
+            let above = documents.zip(of_segment).filter(|(_, it)| **it > words);
+            found.extend(above.map(|(document, slot)| Chosen {
+                document,
+                words: slot - 1,
+                best_clause: 0,
+            }));
+        }
+        found.sort_unstable_by_key(|it| it.document);
+        found
     }
 
     /// Those let in that may be among the best when everything is added, with their best
     /// clauses, by document.
     pub(crate) fn choose(mut self) -> Vec<Chosen> {
-        self.called.sort_unstable();
-        let bar = self.query.least(self.bar);
-        let opened = self.opened.iter();
-        let documents = opened.flat_map(|it| self.index.documents_of(*it));
-        let let_in = documents.zip(&self.slots).filter(|(_, slot)| **slot > 0);
-        let scored = let_in.map(|(document, slot)| Chosen {
-            document,
-            words: slot - 1,
-            best_clause: 0,
-        });
-        let mut chosen: Vec<Chosen> = scored
-            .filter(|it| {
-                self.query.most(it.words) >= bar || self.called.binary_search(&it.document).is_ok()
-            })
-            .collect();
-        chosen.sort_unstable_by_key(|it| it.document);
+        let mut chosen = if self.called.is_empty() {
+            self.with_words(self.needed)
+        } else {
+            self.called.sort_unstable();
+            let mut all = self.with_words(0);
+            all.retain(|it| {
+                it.words >= self.needed || self.called.binary_search(&it.document).is_ok()
+            });
+            all
+        };
         if self.query.clauses > 1 {
             add_best_clauses(self.index, self.query, &mut chosen);
         }
