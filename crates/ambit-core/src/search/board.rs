@@ -19,6 +19,7 @@ const FIRST: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chosen {
     pub(crate) document: u32,
+    pub(crate) segment: u32,
     /// What the words of the whole request add up to.
     pub(crate) words: u32,
     /// The same for the clause that fits best.
@@ -138,8 +139,8 @@ impl<'a> Board<'a> {
 
     fn add_words_in(&mut self, turn: Turn) {
         for term in &self.query.terms {
-            // Finding the floor walks the slots, so it is done when as much was read.
-            if self.read > self.slots.len() {
+            // Finding the floor walks the slots, so it is done when twice as much was read.
+            if self.read > 2 * self.slots.len() {
                 self.raise_floor();
             }
             for place in self.index.places(&term.run) {
@@ -243,6 +244,7 @@ impl<'a> Board<'a> {
             let above = documents.zip(of_segment).filter(|(_, it)| **it > words);
             found.extend(above.map(|(document, slot)| Chosen {
                 document,
+                segment: *segment,
                 words: slot - 1,
                 best_clause: 0,
             }));

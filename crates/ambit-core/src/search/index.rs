@@ -217,6 +217,13 @@ impl SearchIndex {
         self.directory.get(range).unwrap_or_default()
     }
 
+    /// The place of a run in one segment.
+    pub(crate) fn place(&self, run: &Run, segment: u32) -> Option<&Place> {
+        let places = self.places(run);
+        let found = places.binary_search_by_key(&segment, |it| it.segment);
+        places.get(found.ok()?)
+    }
+
     /// How many documents a run has.
     pub(crate) fn count(&self, run: &Run) -> u32 {
         self.places(run).iter().map(|it| it.count).sum()
@@ -239,11 +246,7 @@ impl SearchIndex {
     /// The posting of a run for one document.
     pub(crate) fn posting(&self, run: &Run, document: u32) -> Option<&Posting> {
         let (segment, local) = self.segment_of(document)?;
-        let places = self.places(run);
-        let place = places
-            .binary_search_by_key(&segment, |it| it.segment)
-            .ok()?;
-        let (_, postings) = self.postings_at(places.get(place)?);
+        let (_, postings) = self.postings_at(self.place(run, segment)?);
         let found = postings.binary_search_by_key(&local, |it| it.document);
         postings.get(found.ok()?)
     }
