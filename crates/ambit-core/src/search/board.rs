@@ -290,3 +290,68 @@ pub(crate) fn most(weight: u32, worth: u16) -> u32 {
     let product = (u64::from(weight) * u64::from(worth)) >> 16;
     (product as u32).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::id::{CapabilityId, Source};
+    use crate::search::{SearchDocument, SearchIndex, SearchRequest};
+
+    const WORDS: [&str; 16] = [
+        "search", "issue", "file", "weather", "stock", "price", "list", "message", "city", "mail",
+        "invoice", "branch", "ticket", "hotel", "flight", "and",
+    ];
+
+    /// Numbers that look random, always the same.
+    struct Dice(u32);
+
+    impl Dice {
+        /// So many words, the first of the list most often.
+        fn text(&mut self, length: u32) -> String {
+            let words = (0..length).map(|_| {
+                let (a, b) = (self.below(16), self.below(16));
+                WORDS[a.min(b)]
+            });
+            words.collect::<Vec<_>>().join(" ")
+        }
+
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (self.0 >> 16) as usize % end
+        }
+    }
+
+    /// A thousand are more than there are, so nothing is left out for them.
+    #[test]
+    fn what_is_left_out_is_not_missed() {
+        let mut dice = Dice(7);
+        let sources: Vec<(String, Vec<SearchDocument>)> = (0..90)
+            .map(|source| {
+                let owner = format!("s{source}");
+                let documents = (0..10).map(|at| {
+                    let id = CapabilityId::tool(Source::Mcp, &owner, &format!("t{at}")).unwrap();
+                    let length = 1 + dice.below(12) as u32;
+                    SearchDocument {
+                        description: dice.text(length),
+                        ..SearchDocument::new(id)
+                    }
+                });
+                (owner.clone(), documents.collect())
+            })
+            .collect();
+        let together = sources.iter().flat_map(|it| it.1.clone()).collect();
+        let one = SearchIndex::default().with_source("all", together);
+        let many = SearchIndex::default().with_sources(sources);
+        for at in 0..150 {
+            let mut request = SearchRequest::new(dice.text(1 + at % 9));
+            request.server = (at % 3 == 0).then(|| format!("s{at}"));
+            request.limit = 1000;
+            let all = many.search(&request, &many.gate(|_| true));
+            request.limit = 10;
+            let best = &all[..all.len().min(10)];
+            for index in [&one, &many] {
+                let hits = index.search(&request, &index.gate(|_| true));
+                assert_eq!(hits, best, "{request:?}");
+            }
+        }
+    }
+}
