@@ -41,15 +41,15 @@ fn find(index: &SearchIndex, text: &str, worth: u32, into: &mut Vec<(u32, u32)>)
         None => text.to_lowercase(),
     };
     let run = index.run(Term::of_name(&name));
-    for (segment, base, postings) in index.postings(&run) {
-        for posting in postings {
-            let entry = segment.entries.get(posting.document as usize);
+    for place in index.places(&run) {
+        let (base, postings) = index.postings_at(place);
+        for document in postings.iter().map(|it| base + it.document) {
             let is_meant = match &id {
-                Some(id) => entry.is_some_and(|it| it.id == *id),
+                Some(id) => index.entry(document).is_some_and(|it| it.id == *id),
                 None => true,
             };
             if is_meant {
-                into.push((base + posting.document, worth));
+                into.push((document, worth));
             }
         }
     }

@@ -11,18 +11,18 @@ use super::document::SearchDocument;
 use super::embed::Embedder;
 use super::gate::Gate;
 use super::near::letters;
-use super::segment::{Entry, Posting, Segment};
+use super::segment::{Entry, Posting, Segment, Span};
 use super::text::Term;
 
 /// Where one term occurs in one segment.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+pub(crate) struct Place {
     term: Term,
-    segment: u32,
+    pub(crate) segment: u32,
     start: u32,
     count: u32,
     /// The most the term is worth in any of its documents.
-    peak: u16,
+    pub(crate) peak: u16,
 }
 
 /// A word of names, for near misses.
@@ -36,11 +36,11 @@ pub(crate) struct NameWord {
 }
 
 impl NameWord {
-    fn new(text: Arc<str>) -> Self {
+    fn new(text: &str, segments: u32) -> Self {
         NameWord {
-            letters: letters(&text),
-            text,
-            segments: 1,
+            text: text.into(),
+            letters: letters(text),
+            segments,
         }
     }
 }
@@ -75,7 +75,7 @@ impl SearchIndex {
     /// The same index with this source's documents in place of what it had before.
     #[must_use]
     pub fn with_source(&self, source: &str, documents: Vec<SearchDocument>) -> SearchIndex {
-        self.replace(source, Some(self.segment(source, documents)))
+        self.replace(source, Some(self.build(source, documents)))
     }
 
     /// The same index without a source.
@@ -90,27 +90,26 @@ impl SearchIndex {
         &self,
         sources: impl IntoIterator<Item = (S, Vec<SearchDocument>)>,
     ) -> SearchIndex {
-        let sources = sources.into_iter();
-        let new = sources.map(|(source, documents)| self.segment(source.as_ref(), documents));
-        let mut segments: Vec<Arc<Segment>> = self.segments.iter().cloned().chain(new).collect();
-        // Of two with one name the later stands, as it would one after the other.
-        segments.reverse();
-        segments.sort_by(|a, b| a.source.cmp(&b.source));
-        segments.dedup_by(|later, first| later.source == first.source);
-
-        let mut directory = Vec::new();
-        let mut words = Vec::new();
-        for (at, segment) in (0_u32..).zip(&segments) {
-            directory.extend(places(segment, at));
-            words.extend(segment.name_words.iter().cloned().map(NameWord::new));
+        let mut segments = self.segments.to_vec();
+        let mut directory = self.directory.to_vec();
+        for (source, documents) in sources {
+            let (segment, spans) = self.build(source.as_ref(), documents);
+            directory.extend(places(&segment, &spans, segments.len() as u32));
+            segments.push(segment);
         }
-        directory.sort_unstable_by_key(|it| (it.term, it.segment));
-        words.sort_unstable_by(|a, b| a.text.cmp(&b.text));
-        words.dedup_by(|later, first| {
-            let same = later.text == first.text;
-            first.segments += u32::from(same);
-            same
+        let (segments, numbers) = in_order(segments);
+        directory.retain_mut(|it| {
+            let number = numbers.get(it.segment as usize).copied().flatten();
+            it.segment = number.unwrap_or_default();
+            number.is_some()
         });
+        directory.sort_unstable_by_key(|it| (it.term, it.segment));
+
+        let mut words: Vec<&str> = segments.iter().flat_map(|it| it.name_words()).collect();
+        words.sort_unstable();
+        let words = words.chunk_by(|a, b| a == b);
+        let words = words.filter_map(|it| Some(NameWord::new(it.first()?, it.len() as u32)));
+        let words = words.collect();
         self.assemble(segments, directory, words)
     }
 
@@ -129,8 +128,9 @@ impl SearchIndex {
         self.segments.iter().map(|it| it.source.as_ref())
     }
 
-    fn segment(&self, source: &str, documents: Vec<SearchDocument>) -> Arc<Segment> {
-        Arc::new(Segment::build(source, documents, self.embedder()))
+    fn build(&self, source: &str, documents: Vec<SearchDocument>) -> (Arc<Segment>, Vec<Span>) {
+        let (segment, spans) = Segment::build(source, documents, self.embedder());
+        (Arc::new(segment), spans)
     }
 
     /// What ranks by meaning, if anything does.
@@ -138,7 +138,7 @@ impl SearchIndex {
         self.embedder.as_deref()
     }
 
-    fn replace(&self, source: &str, new: Option<Arc<Segment>>) -> SearchIndex {
+    fn replace(&self, source: &str, new: Option<(Arc<Segment>, Vec<Span>)>) -> SearchIndex {
         let found = self
             .segments
             .binary_search_by(|it| it.source.as_ref().cmp(source));
@@ -147,7 +147,8 @@ impl SearchIndex {
             Err(at) => (at, None),
         };
         let mut segments = self.segments.to_vec();
-        segments.splice(at..at + usize::from(old.is_some()), new.clone());
+        let segment = new.iter().map(|(it, _)| it.clone());
+        segments.splice(at..at + usize::from(old.is_some()), segment);
 
         let at = at as u32;
         let shift = u32::from(new.is_some());
@@ -160,18 +161,18 @@ impl SearchIndex {
             };
             Some(Place { segment, ..*it })
         });
-        let added = new.iter().flat_map(|it| places(it, at));
-        let room = self.directory.len() + new.as_ref().map_or(0, |it| it.term_count());
+        let added = new.iter().flat_map(|(it, spans)| places(it, spans, at));
+        let room = self.directory.len() + new.as_ref().map_or(0, |(_, spans)| spans.len());
         let directory = merge(kept, added, room, |it| (it.term, it.segment));
 
         let mut words = self.name_words.to_vec();
         if let Some(old) = old {
-            recount(&mut words, &old.name_words, |it| it.segments -= 1);
+            recount(&mut words, old, |it| it.segments -= 1);
             words.retain(|it| it.segments > 0);
         }
-        if let Some(new) = &new {
-            let missing = recount(&mut words, &new.name_words, |it| it.segments += 1);
-            let missing = missing.into_iter().map(NameWord::new);
+        if let Some((new, _)) = &new {
+            let missing = recount(&mut words, new, |it| it.segments += 1);
+            let missing = missing.into_iter().map(|it| NameWord::new(it, 1));
             let room = words.len() + missing.len();
             words = merge(words.into_iter(), missing, room, |it| it.text.clone());
         }
@@ -211,9 +212,17 @@ impl SearchIndex {
         from as u32..(from + length) as u32
     }
 
-    fn places(&self, run: &Run) -> &[Place] {
+    /// The places of a run, by segment.
+    pub(crate) fn places(&self, run: &Run) -> &[Place] {
         let range = run.start as usize..run.end as usize;
         self.directory.get(range).unwrap_or_default()
+    }
+
+    /// The place of a run in one segment.
+    pub(crate) fn place(&self, run: &Run, segment: u32) -> Option<&Place> {
+        let places = self.places(run);
+        let found = places.binary_search_by_key(&segment, |it| it.segment);
+        places.get(found.ok()?)
     }
 
     /// How many documents a run has.
@@ -227,43 +236,44 @@ impl SearchIndex {
         peaks.max().unwrap_or_default()
     }
 
-    /// The postings of a run, segment by segment, each with its first document's number.
-    pub(crate) fn postings(&self, run: &Run) -> impl Iterator<Item = (&Segment, u32, &[Posting])> {
-        self.places(run).iter().filter_map(|it| {
-            let segment = self.segments.get(it.segment as usize)?;
-            let base = self.bases.get(it.segment as usize)?;
-            Some((
-                segment.as_ref(),
-                *base,
-                segment.postings(it.start, it.count),
-            ))
-        })
+    /// The postings of one place, with the number of its segment's first document.
+    pub(crate) fn postings_at(&self, place: &Place) -> (u32, &[Posting]) {
+        let segment = self.segments.get(place.segment as usize);
+        let postings = segment.map(|it| it.postings(place.start, place.count));
+        let base = self.bases.get(place.segment as usize).copied();
+        (base.unwrap_or_default(), postings.unwrap_or_default())
     }
 
     /// The posting of a run for one document.
     pub(crate) fn posting(&self, run: &Run, document: u32) -> Option<&Posting> {
-        let at = self.segment_of(document)?;
-        let places = self.places(run);
-        let place = places
-            .binary_search_by_key(&(at as u32), |it| it.segment)
-            .ok()?;
-        let place = places.get(place)?;
-        let postings = self.segments.get(at)?.postings(place.start, place.count);
-        let local = document - self.bases.get(at)?;
+        let (segment, local) = self.segment_of(document)?;
+        let (_, postings) = self.postings_at(self.place(run, segment)?);
         let found = postings.binary_search_by_key(&local, |it| it.document);
         postings.get(found.ok()?)
     }
 
-    fn segment_of(&self, document: u32) -> Option<usize> {
-        self.bases
-            .partition_point(|base| *base <= document)
-            .checked_sub(1)
+    /// How many segments there are.
+    pub(crate) fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The documents of a segment.
+    pub(crate) fn documents_of(&self, segment: u32) -> Range<u32> {
+        let base = |at: usize| self.bases.get(at).copied().unwrap_or(self.len);
+        base(segment as usize)..base(segment as usize + 1)
+    }
+
+    /// The number of the segment that holds a document, and the document's place in it.
+    pub(crate) fn segment_of(&self, document: u32) -> Option<(u32, u32)> {
+        let after = self.bases.partition_point(|base| *base <= document);
+        let at = after.checked_sub(1)?;
+        Some((at as u32, document - self.bases.get(at)?))
     }
 
     /// The segment that holds a document, and the document's place in it.
     pub(crate) fn locate(&self, document: u32) -> Option<(&Segment, u32)> {
-        let at = self.segment_of(document)?;
-        Some((self.segments.get(at)?, document - self.bases.get(at)?))
+        let (segment, at) = self.segment_of(document)?;
+        Some((self.segments.get(segment as usize)?, at))
     }
 
     /// A document by number.
@@ -308,14 +318,31 @@ impl fmt::Debug for SearchIndex {
     }
 }
 
-fn places(segment: &Segment, at: u32) -> impl Iterator<Item = Place> {
-    segment.terms().map(move |(term, start, count)| Place {
-        term,
+fn places(segment: &Segment, spans: &[Span], at: u32) -> impl Iterator<Item = Place> {
+    spans.iter().map(move |it| Place {
+        term: it.term,
         segment: at,
-        start,
-        count,
-        peak: peak(segment.postings(start, count)),
+        start: it.start,
+        count: it.count,
+        peak: peak(segment.postings(it.start, it.count)),
     })
+}
+
+/// Segments by source, and the new number of each. Of two with one source the later stands, as
+/// it would one after the other.
+fn in_order(segments: Vec<Arc<Segment>>) -> (Vec<Arc<Segment>>, Vec<Option<u32>>) {
+    let mut numbers = vec![None; segments.len()];
+    let mut numbered: Vec<(usize, Arc<Segment>)> = segments.into_iter().enumerate().collect();
+    numbered.reverse();
+    numbered.sort_by(|(_, a), (_, b)| a.source.cmp(&b.source));
+    numbered.dedup_by(|(_, later), (_, first)| later.source == first.source);
+    for (new, (old, _)) in (0_u32..).zip(&numbered) {
+        if let Some(number) = numbers.get_mut(*old) {
+            *number = Some(new);
+        }
+    }
+    let segments = numbered.into_iter().map(|(_, it)| it).collect();
+    (segments, numbers)
 }
 
 fn peak(postings: &[Posting]) -> u16 {
@@ -342,18 +369,18 @@ fn merge<T, K: Ord>(
     out
 }
 
-/// Applies a change to the words named, and returns those that are not there.
-fn recount(
+/// Applies a change to the words of a segment's names, and returns those that are not there.
+fn recount<'a>(
     words: &mut [NameWord],
-    named: &[Arc<str>],
+    segment: &'a Segment,
     change: impl Fn(&mut NameWord),
-) -> Vec<Arc<str>> {
+) -> Vec<&'a str> {
     let mut missing = Vec::new();
-    for name in named {
-        let found = words.binary_search_by(|it| it.text.cmp(name));
+    for name in segment.name_words() {
+        let found = words.binary_search_by(|it| it.text.as_ref().cmp(name));
         match found.ok().and_then(|at| words.get_mut(at)) {
             Some(word) => change(word),
-            None => missing.push(name.clone()),
+            None => missing.push(name),
         }
     }
     missing

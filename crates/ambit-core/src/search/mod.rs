@@ -8,6 +8,7 @@
 //!
 //! Pure: an index is a value, built from documents and never changed.
 
+mod best_clause;
 mod board;
 mod clause;
 mod document;

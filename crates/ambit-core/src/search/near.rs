@@ -36,10 +36,13 @@ impl SearchIndex {
     }
 }
 
-/// A cheap bound: each edit changes the length by one at most and the letters used by two.
+/// A cheap bound: each edit changes the length by one character at most and the letters used by
+/// two.
 fn could_be(it: &NameWord, word: &str, letters: u32, allowed: u32) -> bool {
-    it.text.len().abs_diff(word.len()) <= 4 * allowed as usize
-        && (it.letters ^ letters).count_ones() <= 2 * allowed
+    let further = it.text.len().abs_diff(word.len()) as u32;
+    (it.letters ^ letters).count_ones() <= 2 * allowed
+        && (further <= allowed
+            || further <= 4 * allowed && !(it.text.is_ascii() && word.is_ascii()))
 }
 
 /// Which letters a word uses, one bit each.

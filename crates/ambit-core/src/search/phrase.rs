@@ -10,11 +10,12 @@ const PERCENT: u32 = 30;
 
 /// What the pairs found in a sequence of words are worth, each counted once.
 pub(crate) fn phrases(pairs: &[Pair], words: &[u32]) -> u32 {
-    // Most words begin no pair, and one look at a bit tells.
+    // Most neighbours are no pair, and a look at two bits tells.
     let firsts = pairs.iter().fold(0_u64, |set, it| set | bit(it.words.0));
+    let seconds = pairs.iter().fold(0_u64, |set, it| set | bit(it.words.1));
     let mut found: Vec<usize> = words
         .array_windows()
-        .filter(|[first, _]| firsts & bit(*first) != 0)
+        .filter(|[first, second]| firsts & bit(*first) != 0 && seconds & bit(*second) != 0)
         .filter_map(|[first, second]| {
             pairs
                 .binary_search_by_key(&(*first, *second), |it| it.words)

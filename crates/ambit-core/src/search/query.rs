@@ -109,6 +109,31 @@ impl Query {
         };
         with_clause + self.server.most(with_clause)
     }
+
+    /// The least that words must come to for a score that [`most`](Query::most) allows.
+    pub(crate) fn words_for(&self, score: u32) -> u32 {
+        // No more than the score itself, for what is added is never negative.
+        let (mut low, mut high) = (0, score);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.most(middle) < score {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The least that words of this sum come to with clause and server added: one clause has
+    /// no less than its share.
+    pub(crate) fn least(&self, words: u32) -> u32 {
+        if self.clauses > 1 {
+            words + clause_share(words.div_ceil(self.clauses))
+        } else {
+            words
+        }
+    }
 }
 
 /// What the clause that fits best adds.

@@ -53,13 +53,13 @@ impl SearchIndex {
         let query = Query::new(self, request);
         let limit = request.limit.min(MAX_LIMIT);
         let look_at = limit.max(CLOSE_LOOK);
-        let mut board = Board::new(self, gate);
+        let mut board = Board::new(self, gate, &query, look_at);
         let mut named = named(self, &request.query);
         named.retain(|(document, _)| board.call(*document));
         let near = self.nearness(request, |document| board.call(document));
-        board.add_words(&query, look_at);
+        board.add_words();
 
-        let chosen = board.choose(&query, look_at);
+        let chosen = board.choose();
         let chosen = chosen.iter().map(|it| self.candidate(&query, it));
         let mut candidates: Vec<Candidate> = chosen.collect();
         let best_by_words = candidates.iter().map(|it| it.parts.sum()).max();

@@ -25,11 +25,12 @@ pub(crate) struct Posting {
     pub(crate) fields: FieldSet,
 }
 
-/// A term and where its postings begin.
+/// A term and where its postings are. Kept by the index for all its segments together.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    term: Term,
-    start: u32,
+pub(crate) struct Span {
+    pub(crate) term: Term,
+    pub(crate) start: u32,
+    pub(crate) count: u32,
 }
 
 /// A document within its segment.
@@ -48,14 +49,12 @@ pub(crate) struct Segment {
     pub(crate) source: Arc<str>,
     /// By id.
     pub(crate) entries: Vec<Entry>,
-    /// By term.
-    spans: Vec<Span>,
     /// By term, then document.
     postings: Vec<Posting>,
     /// The words of each document's main fields as they follow each other, shortened.
     sequence: Vec<u32>,
-    /// The words of names, sorted.
-    pub(crate) name_words: Vec<Arc<str>>,
+    /// The words of names, sorted, with a space between.
+    name_words: Box<str>,
     /// The terms of each pack's name.
     pub(crate) packs: Vec<Box<[Term]>>,
     /// What the documents mean, where an embedder was given.
@@ -63,11 +62,12 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
+    /// The segment of a source's documents, and its spans by term.
     pub(crate) fn build(
         source: &str,
         mut documents: Vec<SearchDocument>,
         embedder: Option<&dyn Embedder>,
-    ) -> Segment {
+    ) -> (Segment, Vec<Span>) {
         // The whole document decides, so that the order they came in never matters.
         documents.sort_unstable();
         documents.dedup_by(|later, first| later.id == first.id);
@@ -99,35 +99,31 @@ impl Segment {
         inversion.sort();
         let mut spans: Vec<Span> = Vec::new();
         for (start, (term, _)) in (0_u32..).zip(&inversion.found) {
-            if spans.last().is_none_or(|it| it.term != *term) {
-                spans.push(Span { term: *term, start });
+            match spans.last_mut().filter(|it| it.term == *term) {
+                Some(span) => span.count += 1,
+                None => spans.push(Span {
+                    term: *term,
+                    start,
+                    count: 1,
+                }),
             }
         }
-        spans.shrink_to_fit();
         inversion.sequence.shrink_to_fit();
-        Segment {
+        let segment = Segment {
             source: source.into(),
             entries,
-            spans,
             postings: inversion.found.iter().map(|(_, it)| *it).collect(),
             sequence: inversion.sequence,
             name_words: name_words(&documents),
             packs,
             vectors: embedder.map(|it| Vectors::of(it, &documents)),
-        }
+        };
+        (segment, spans)
     }
 
-    /// Every term with where its postings begin and how many there are.
-    pub(crate) fn terms(&self) -> impl Iterator<Item = (Term, u32, u32)> {
-        let ends = self.spans.iter().skip(1).map(|it| it.start);
-        let ends = ends.chain([self.postings.len() as u32]);
-        let spans = self.spans.iter().zip(ends);
-        spans.map(|(it, end)| (it.term, it.start, end - it.start))
-    }
-
-    /// How many terms there are.
-    pub(crate) fn term_count(&self) -> usize {
-        self.spans.len()
+    /// The words of names, sorted.
+    pub(crate) fn name_words(&self) -> impl Iterator<Item = &str> {
+        self.name_words.split_ascii_whitespace()
     }
 
     /// So many postings from there, by document.
@@ -177,7 +173,7 @@ pub(crate) fn distinct_terms(analyzer: &mut Analyzer, text: &str) -> Box<[Term]>
     terms.into()
 }
 
-fn name_words(documents: &[SearchDocument]) -> Vec<Arc<str>> {
+fn name_words(documents: &[SearchDocument]) -> Box<str> {
     let mut found: Vec<Box<str>> = Vec::new();
     for document in documents {
         words(&document.name, |word, shape| {
@@ -188,5 +184,5 @@ fn name_words(documents: &[SearchDocument]) -> Vec<Arc<str>> {
     }
     found.sort_unstable();
     found.dedup();
-    found.into_iter().map(Arc::from).collect()
+    found.join(" ").into()
 }
