@@ -29,9 +29,15 @@ const ANSWERS: [(&str, Answer); 4] = [
 #[derive(Default)]
 pub struct ElicitationApprover {
     client: OnceLock<Peer<RoleServer>>,
+    hung_up: CancellationToken,
 }
 
 impl ElicitationApprover {
+    /// Ends when the client does; then nobody is left to be asked.
+    pub(crate) fn hung_up(&self) -> &CancellationToken {
+        &self.hung_up
+    }
+
     /// From now on a client is there; it is asked if it said that it shows forms.
     pub(crate) fn connect(&self, client: &Peer<RoleServer>, can: &ClientCapabilities) {
         let shows_forms = can
@@ -56,7 +62,11 @@ impl Approver for ElicitationApprover {
             return nobody();
         };
         let question = ServerRequest::ElicitRequest(ElicitRequest::new(form));
-        match client.send_request(question).await {
+        let reply = tokio::select! {
+            reply = client.send_request(question) => reply,
+            () = self.hung_up.cancelled() => return nobody(),
+        };
+        match reply {
             Ok(ClientResult::ElicitResult(result)) => ApprovalReply::Answered(answer(&result)),
             Ok(_) | Err(_) => nobody(),
         }

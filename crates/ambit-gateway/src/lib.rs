@@ -3,6 +3,7 @@
 mod elicit;
 mod front;
 mod handler;
+mod input;
 mod instructions;
 mod map;
 mod serve;

@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 
 use crate::elicit::ElicitationApprover;
 use crate::handler::Handler;
+use crate::input::Input;
 use crate::style::Style;
 
 /// How a client is served.
@@ -27,7 +28,10 @@ pub struct GatewayOptions {
 /// Why serving ended badly.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    /// The client did not speak the protocol, or its session could not be opened.
+    /// What came first was no request.
+    #[error("the client did not begin with a request: a stdio server is started by an MCP client")]
+    NoRequest,
+    /// The client's session could not be opened, or it stopped listening.
     #[error("the client could not be served")]
     Handshake(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Serving broke off.
@@ -42,6 +46,11 @@ pub async fn serve_stdio(
     spec: SessionSpec,
     options: GatewayOptions,
 ) -> Result<(), GatewayError> {
+    let (from, to) = stdio_pipes();
+    let input = Input {
+        from,
+        ended: options.approver.hung_up().clone(),
+    };
     let handler = Handler {
         market,
         spec,
@@ -49,12 +58,15 @@ pub async fn serve_stdio(
         approver: options.approver,
         front: OnceCell::new(),
     };
-    let serving = serve_server_with_ct(handler, stdio_pipes(), options.stop.clone()).await;
+    let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {
         Ok(running) => running,
         // Somebody looked in and left.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             return Ok(());
+        }
+        Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+            return Err(GatewayError::NoRequest);
         }
         Err(error) => return Err(GatewayError::Handshake(Box::new(error))),
     };

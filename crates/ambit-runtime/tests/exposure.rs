@@ -46,12 +46,12 @@ async fn each_exposure_lists_its_own() {
     for (exposure, mode, list) in [
         (
             Exposure::Selected,
-            Mode::Auto,
+            Mode::Ask,
             "read_result tool_search kit__look",
         ),
         (
             Exposure::Everything,
-            Mode::Auto,
+            Mode::Ask,
             "read_result kit__look kit__post",
         ),
         (
@@ -61,7 +61,7 @@ async fn each_exposure_lists_its_own() {
         ),
         (
             Exposure::Dispatched,
-            Mode::Auto,
+            Mode::Ask,
             "call_tool describe_tool read_result tool_search",
         ),
     ] {
@@ -80,7 +80,7 @@ async fn what_was_said_and_heard_changes_a_selection_only() {
         (Exposure::Everything, false),
         (Exposure::Dispatched, false),
     ] {
-        let session = session(exposure, Mode::Auto).await;
+        let session = session(exposure, Mode::Ask).await;
         let before = listed(&session);
         call(&session, "tool_search", json!({"query": "kit post"})).await;
         assert_eq!(session.is_behind(), changes, "{exposure:?}");

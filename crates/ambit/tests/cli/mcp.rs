@@ -278,6 +278,21 @@ fn a_call_that_is_called_off_ends_as_cancelled() {
 }
 
 #[test]
+fn a_question_the_client_leaves_open_is_left_elsewhere() {
+    let home = home();
+    let mut client = Client::start(&home, &[]);
+    client.initialize(named("raw"), json!({"elicitation": {}}));
+    client.send(
+        "tools/call",
+        json!({"name": "files__write_file", "arguments": {"path": "b.txt", "content": ""}}),
+    );
+    assert_eq!(client.next_message()["method"], "elicitation/create");
+    assert_eq!(client.end(), 0);
+    let waiting = home.run(&["approvals", "--json"]).exits(0).json();
+    assert_eq!(waiting["pending"][0]["id"], "local__files__write_file");
+}
+
+#[test]
 fn skills_are_prompts() {
     let home = configured(json!({"agents": {"a": {"capabilities": {"skills": {}}}}}));
     let folder = home.home().join(".agents/skills/code-review");
