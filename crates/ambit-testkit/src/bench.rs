@@ -1,5 +1,6 @@
 //! A marketplace in memory, to put capabilities on and call them.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ambit_core::observation::Observation;
@@ -32,6 +33,7 @@ pub struct Bench {
     capabilities: Map<String, Value>,
     journal: Option<Journal>,
     rules: Rules,
+    cache: Option<PathBuf>,
 }
 
 impl Default for Bench {
@@ -46,6 +48,7 @@ impl Default for Bench {
             capabilities: Map::new(),
             journal: None,
             rules: Rules::default(),
+            cache: None,
         }
     }
 }
@@ -101,6 +104,13 @@ impl Bench {
         self
     }
 
+    /// With what was seen before: the descriptor cache in this file.
+    #[must_use]
+    pub fn cached(mut self, cache: &Path) -> Self {
+        self.cache = Some(cache.to_owned());
+        self
+    }
+
     /// The marketplace.
     pub fn market(&self) -> Arc<CapabilityMarketplace> {
         let registry = CapabilityRegistry::default();
@@ -109,7 +119,10 @@ impl Bench {
         }
         CapabilityMarketplace::new(MarketplaceParts {
             registry,
-            cache: DescriptorCache::in_memory().unwrap(),
+            cache: match &self.cache {
+                Some(path) => DescriptorCache::open(path).unwrap(),
+                None => DescriptorCache::in_memory().unwrap(),
+            },
             journal: self
                 .journal
                 .clone()

@@ -1,0 +1,174 @@
+//! A server as a capability key: what it offered last is known without starting it, and calls
+//! reach it through the pipeline like any other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ambit_core::descriptor::CapabilityDescriptor;
+use ambit_core::observation::{Failure, Output};
+use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
+use ambit_runtime::resolver::{
+    CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
+};
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::error::McpError;
+use crate::server::McpServer;
+use crate::status::ServerState;
+
+const NEVER_SEEN: &str = "it was never connected: `ambit ls --refresh` does that";
+
+/// What is known of a server's tools.
+#[derive(Default)]
+struct Seen {
+    descriptors: Vec<Arc<CapabilityDescriptor>>,
+    unavailable: Option<String>,
+}
+
+/// One server's key.
+pub struct McpResolver {
+    server: Arc<McpServer>,
+    /// Whether anything is cached for it at all; a server may well offer nothing.
+    seen: Mutex<Option<Seen>>,
+}
+
+impl McpResolver {
+    /// A key with what the cache knows of its server. Nothing is started.
+    pub fn new(server: Arc<McpServer>, cache: &DescriptorCache) -> Self {
+        let spec = server.spec();
+        let seen = cache
+            .source(&spec.source(), &spec.identity())
+            .map(|descriptors| Seen {
+                descriptors,
+                unavailable: None,
+            });
+        McpResolver {
+            server,
+            seen: Mutex::new(seen),
+        }
+    }
+
+    /// The server behind it.
+    pub fn server(&self) -> &Arc<McpServer> {
+        &self.server
+    }
+
+    /// Whether it has to be connected before anything is known of it.
+    pub fn is_missing(&self) -> bool {
+        self.seen.lock().is_none()
+    }
+
+    /// Asks the server what it offers, connecting if need be, and remembers it. How many tools
+    /// there are is the answer.
+    pub async fn refresh(&self, cache: &DescriptorCache) -> Result<usize, Arc<McpError>> {
+        let listed = self.server.list().await;
+        self.note(listed.and_then(|manifests| {
+            let spec = self.server.spec();
+            cache
+                .put_source(&spec.source(), &spec.identity(), &manifests)
+                .map_err(|error| Arc::new(McpError::from(error)))
+        }))
+    }
+
+    fn note(
+        &self,
+        offered: Result<Vec<CapabilityDescriptor>, Arc<McpError>>,
+    ) -> Result<usize, Arc<McpError>> {
+        let mut seen = self.seen.lock();
+        match offered {
+            Ok(descriptors) => {
+                let count = descriptors.len();
+                *seen = Some(Seen {
+                    descriptors: descriptors.into_iter().map(Arc::new).collect(),
+                    unavailable: None,
+                });
+                Ok(count)
+            }
+            Err(error) => {
+                if let Some(seen) = seen.as_mut() {
+                    seen.unavailable = Some(error.to_string());
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Connects every server nothing is known of, all at once and each for its own time at most, so
+/// that a slow one delays nobody. `progress` hears of each as it ends.
+pub async fn refresh_missing(
+    resolvers: &[Arc<McpResolver>],
+    cache: &DescriptorCache,
+    deadline: Duration,
+    progress: impl Fn(&str, &Result<usize, Arc<McpError>>),
+) {
+    let progress = &progress;
+    let missing = resolvers.iter().filter(|it| it.is_missing());
+    join_all(missing.map(|resolver| async move {
+        let name = &resolver.server.spec().name;
+        let ended = timeout(deadline, resolver.refresh(cache)).await;
+        let ended = ended.unwrap_or_else(|_| {
+            resolver.note(Err(Arc::new(McpError::ConnectTimeout {
+                server: name.clone(),
+                after: deadline,
+            })))
+        });
+        progress(name, &ended);
+    }))
+    .await;
+}
+
+#[async_trait]
+impl CapabilityResolver for McpResolver {
+    fn key(&self) -> &str {
+        &self.server.spec().name
+    }
+
+    fn summary(&self) -> &str {
+        "A configured MCP server."
+    }
+
+    fn offer(&self) -> Offer {
+        let (descriptors, unavailable) = match &*self.seen.lock() {
+            Some(seen) => (seen.descriptors.clone(), seen.unavailable.clone()),
+            None => (Vec::new(), Some(NEVER_SEEN.to_owned())),
+        };
+        Offer::Seen {
+            descriptors,
+            // What went wrong when it was listed is over once it is connected.
+            unavailable: unavailable
+                .filter(|_| self.server.status().state != ServerState::Connected)
+                .or_else(|| self.server.unavailable()),
+        }
+    }
+
+    fn config_schema(&self) -> Value {
+        json!({"type": "object", "additionalProperties": false})
+    }
+
+    async fn resolve(&self, _: &Value, _: &ResolverContext) -> Result<Resolution, ResolveError> {
+        Ok(if self.is_missing() {
+            Resolution::Nothing {
+                reason: NEVER_SEEN.to_owned(),
+            }
+        } else {
+            Resolution::Ready(Arc::new(McpExecutor(Arc::clone(&self.server))))
+        })
+    }
+}
+
+/// Runs calls on one server.
+struct McpExecutor(Arc<McpServer>);
+
+#[async_trait]
+impl CapabilityExecutor for McpExecutor {
+    async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
+        let id = call.id().clone();
+        self.0.call(&id, call.into_arguments()).await
+    }
+}

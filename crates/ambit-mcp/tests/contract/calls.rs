@@ -1,0 +1,113 @@
+//! What comes back from a server that behaves.
+
+use ambit_core::code::Code;
+use ambit_core::observation::{Content, Observation};
+use ambit_mcp::RefusedReason;
+use serde_json::json;
+
+use crate::support::{Rig, spec, text};
+
+#[tokio::test]
+async fn tools_are_listed_and_called() {
+    let rig = Rig::listed([spec("fix", "normal")]).await;
+    assert_eq!(rig.server().status().tools, 16);
+    let echoed = rig.call("mcp__fix__echo", json!({"text": "hello"})).await;
+    assert_eq!(text(&echoed), "hello");
+    let status = rig.server().status();
+    assert_eq!(status.version.as_deref(), Some("1.2.3"));
+    assert_eq!(status.protocol.as_deref(), Some("2025-11-25"));
+}
+
+#[tokio::test]
+async fn the_stateless_era_is_spoken_too() {
+    let rig = Rig::listed([spec("fix", "modern")]).await;
+    assert_eq!(
+        rig.server().status().protocol.as_deref(),
+        Some("2026-07-28")
+    );
+    let echoed = rig.call("mcp__fix__echo", json!({"text": "hello"})).await;
+    assert_eq!(text(&echoed), "hello");
+}
+
+#[tokio::test]
+async fn answers_keep_their_shape() {
+    let rig = Rig::listed([spec("fix", "normal")]).await;
+
+    let Observation::Completed(it) = rig.call("mcp__fix__structured", json!({})).await else {
+        panic!("structured");
+    };
+    assert_eq!(it.output.structured, Some(json!({"n": 1})));
+    assert!(it.untrusted, "what a server says is data");
+
+    let Observation::Completed(it) = rig.call("mcp__fix__image", json!({})).await else {
+        panic!("image");
+    };
+    let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+    assert_eq!(it.output.content, [Content::Block(image)]);
+
+    for (tool, code, reason) in [
+        ("fail", Code::ProviderFailed, "out of paper"),
+        ("refuse", Code::Refused, "`text` must rhyme"),
+    ] {
+        let observation = rig.call(&format!("mcp__fix__{tool}"), json!({})).await;
+        assert_eq!(observation.code(), Some(code), "{observation:?}");
+        assert_eq!(observation.reason(), Some(reason));
+    }
+}
+
+#[tokio::test]
+async fn the_same_name_on_two_servers_is_two_tools() {
+    let rig = Rig::listed([spec("one", "normal"), spec("two", "normal")]).await;
+    for _ in 0..3 {
+        rig.text("mcp__one__calls").await;
+    }
+    assert_eq!(rig.text("mcp__one__calls").await, "4");
+    assert_eq!(rig.text("mcp__two__calls").await, "1");
+}
+
+#[tokio::test]
+async fn names_that_could_be_mistaken_are_left_out() {
+    let rig = Rig::listed([spec("fix", "look-alikes")]).await;
+    let refused = rig.server().status().refused;
+    let refused: Vec<_> = refused
+        .iter()
+        .map(|it| (it.name.as_str(), &it.reason))
+        .collect();
+    let like = |name: &str| RefusedReason::LooksLike(name.to_owned());
+    assert_eq!(
+        refused,
+        [
+            ("list", &like("1ist")),
+            ("1ist", &like("list")),
+            ("pаy", &like("pay")),
+            ("pay", &like("pаy")),
+        ]
+    );
+    assert_eq!(rig.server().status().tools, 2);
+    let id = "mcp__fix__do_it-";
+    let offered = rig.resolvers[0].server().list().await.unwrap();
+    assert!(offered.iter().any(|it| it.id.as_str().starts_with(id)));
+}
+
+#[tokio::test]
+async fn the_environment_is_what_is_listed_and_little_else() {
+    // Set by cargo for every test.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let rig = Rig::listed([spec("fix", "normal")]).await;
+    let names = rig.text("mcp__fix__get_env").await;
+    let names: Vec<&str> = names.split(' ').collect();
+    assert!(names.contains(&"LISTED") && names.contains(&"PATH"));
+    assert!(!names.iter().any(|it| it.starts_with("CARGO")), "{names:?}");
+}
+
+#[tokio::test]
+async fn changed_tools_are_noticed_and_can_be_called() {
+    let rig = Rig::listed([spec("fix", "normal")]).await;
+    let mut changes = rig.server().changes();
+    rig.text("mcp__fix__grow").await;
+    changes.changed().await.unwrap();
+    let id = "mcp__fix__grown".parse().unwrap();
+    let output = rig.server().call(&id, json!({})).await.unwrap();
+    assert_eq!(output.content, [Content::text("new here")]);
+    assert_eq!(rig.server().status().tools, 17);
+}

@@ -1,0 +1,164 @@
+//! The fixture server as a configured one, and a marketplace it is granted on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ambit_core::observation::Observation;
+use ambit_core::permission::Mode;
+use ambit_mcp::{McpResolver, McpServer, ServerSpec, Timeouts, Transport};
+use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::session::Session;
+use ambit_testkit::{Bench, call};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Where the fixture server is: built beside the tests.
+fn fixture() -> String {
+    let mut path: PathBuf = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.push("examples/fixture_server");
+    assert!(
+        path.exists(),
+        "`cargo test` builds {path:?}, `cargo test --test` alone does not"
+    );
+    path.to_str().unwrap().to_owned()
+}
+
+/// A fixture server that starts in this way.
+pub(crate) fn spec(name: &str, mode: &str) -> ServerSpec {
+    let mut spec = ServerSpec::new(
+        name,
+        Transport::Stdio {
+            command: fixture(),
+            args: vec![mode.to_owned()],
+            env: vec![("LISTED".to_owned(), "yes".to_owned())],
+            cwd: None,
+        },
+    );
+    spec.timeouts = Timeouts {
+        connect: Duration::from_secs(20),
+        ..Timeouts::default()
+    };
+    spec
+}
+
+/// A server that gives up connecting after a moment.
+pub(crate) fn impatient(mode: &str) -> ServerSpec {
+    let mut spec = spec("fix", mode);
+    spec.timeouts.connect = Duration::from_millis(700);
+    spec
+}
+
+/// Servers, what is remembered of them, and a session they are granted in.
+pub(crate) struct Rig {
+    pub(crate) resolvers: Vec<Arc<McpResolver>>,
+    session: Session,
+    _folders: (Bench, TempDir),
+}
+
+impl Rig {
+    /// With each server listed once and still connected.
+    pub(crate) async fn listed(specs: impl IntoIterator<Item = ServerSpec>) -> Rig {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cache.db");
+        let cache = DescriptorCache::open(&file).unwrap();
+        let mut resolvers = Vec::new();
+        for spec in specs {
+            let resolver = McpResolver::new(McpServer::new(spec), &cache);
+            resolver.refresh(&cache).await.unwrap();
+            resolvers.push(Arc::new(resolver));
+        }
+        Rig::of(resolvers, folder).await
+    }
+
+    /// With the servers as a later process finds them: cached, and not started.
+    pub(crate) async fn restarted(self) -> Rig {
+        let (_bench, folder) = self._folders;
+        let cache = DescriptorCache::open(&folder.path().join("cache.db")).unwrap();
+        let again = self.resolvers.iter().map(|it| {
+            let server = McpServer::new(it.server().spec().clone());
+            Arc::new(McpResolver::new(server, &cache))
+        });
+        Rig::of(again.collect(), folder).await
+    }
+
+    async fn of(resolvers: Vec<Arc<McpResolver>>, folder: TempDir) -> Rig {
+        let mut bench = Bench::default().cached(&folder.path().join("cache.db"));
+        for resolver in &resolvers {
+            bench = bench.with(Arc::clone(resolver) as _, json!({}));
+        }
+        Rig {
+            session: bench.session(Mode::Auto).await,
+            resolvers,
+            _folders: (bench, folder),
+        }
+    }
+
+    /// The first server.
+    pub(crate) fn server(&self) -> &Arc<McpServer> {
+        self.resolvers[0].server()
+    }
+
+    /// A call through the whole pipeline.
+    pub(crate) async fn call(&self, id: &str, arguments: Value) -> Observation {
+        call(&self.session, id, arguments).await.observation
+    }
+
+    /// A call by an agent that is gone before it is answered.
+    pub(crate) async fn abandoned(&self, id: &str) {
+        let id = id.parse().unwrap();
+        let sent = self.server().call(&id, json!({}));
+        let _ = tokio::time::timeout(Duration::from_millis(50), sent).await;
+    }
+
+    /// The text of a call that must complete.
+    pub(crate) async fn text(&self, id: &str) -> String {
+        text(&self.call(id, json!({})).await)
+    }
+}
+
+/// The text a call completed with.
+#[track_caller]
+pub(crate) fn text(observation: &Observation) -> String {
+    match observation {
+        Observation::Completed(it) => it
+            .output
+            .content
+            .iter()
+            .filter_map(|it| it.as_text())
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Which processes belong to this group, zombies aside.
+pub(crate) fn group_members(group: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let ids = entries.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| {
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
+            return false;
+        };
+        // After the name in parentheses: state, parent, group.
+        let Some((_, rest)) = stat.rsplit_once(") ") else {
+            return false;
+        };
+        let fields: Vec<&str> = rest.split(' ').collect();
+        fields[0] != "Z" && fields[2] == group.to_string()
+    })
+    .collect()
+}
+
+/// Waits until nothing of a group is left.
+pub(crate) async fn until_gone(group: u32) {
+    let gone = async {
+        while !group_members(group).is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone)
+        .await
+        .unwrap_or_else(|_| panic!("{:?} are left", group_members(group)));
+}
