@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use ambit_core::permission::{Answer, StandingApproval};
 use ambit_core::printable::printable;
+use ambit_runtime::CancellationToken;
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
 use rmcp::model::{

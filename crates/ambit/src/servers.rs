@@ -1,10 +1,12 @@
-//! Configured MCP servers as capability keys, by what was seen of them last. Connecting to them
-//! is the work of the MCP adapter; without it they are known and unavailable.
+//! Configured MCP servers as capability keys.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::digest::Digest;
+use ambit_mcp::{McpResolver, McpServer, Provenance, ServerSpec, Transport, refresh_missing};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -12,63 +14,165 @@ use ambit_runtime::resolver::{
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::config::McpServer;
+use crate::config::{self, Origin};
+use crate::secrets::SecretValue;
 
-const NO_CLIENT: &str = "this version has no MCP client yet";
+/// How long a server may take to say what it offers, the first time.
+const FIRST_SIGHT: Duration = Duration::from_secs(20);
+
 const DISABLED: &str = "it is disabled in ambit.json";
 
-/// A configured server.
-pub struct SeenServer {
-    name: String,
-    seen: Vec<Arc<CapabilityDescriptor>>,
-    unavailable: &'static str,
+/// The servers of a configuration.
+#[derive(Default)]
+pub struct Servers {
+    connectable: Vec<Arc<McpResolver>>,
+    disabled: Vec<Arc<Disabled>>,
 }
 
-impl SeenServer {
-    /// What the cache knows of a server.
-    pub fn new(name: &str, server: &McpServer, cache: &DescriptorCache) -> Self {
-        let seen = cache
-            .source(&format!("mcp:{name}"), &identity(server))
-            .unwrap_or_default();
-        SeenServer {
-            name: name.to_owned(),
-            seen,
-            unavailable: if server.disabled { DISABLED } else { NO_CLIENT },
+impl Servers {
+    /// With what the cache knows of each. Nothing is started.
+    pub fn new(
+        servers: &BTreeMap<String, config::McpServer>,
+        workspace: &Path,
+        cache: &DescriptorCache,
+    ) -> Self {
+        let mut all = Servers::default();
+        for (name, server) in servers {
+            match spec(name, server, workspace) {
+                Some(spec) if !server.disabled => {
+                    all.connectable
+                        .push(Arc::new(McpResolver::new(McpServer::new(spec), cache)));
+                }
+                _ => all.disabled.push(Arc::new(Disabled(name.clone()))),
+            }
         }
+        all
+    }
+
+    /// As resolvers.
+    pub fn resolvers(&self) -> impl Iterator<Item = Arc<dyn CapabilityResolver>> {
+        let connectable = self
+            .connectable
+            .iter()
+            .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>);
+        connectable.chain(
+            self.disabled
+                .iter()
+                .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>),
+        )
+    }
+
+    /// Those nothing is known of yet.
+    pub fn unseen(&self) -> Vec<&str> {
+        let unseen = self.connectable.iter().filter(|it| it.is_missing());
+        unseen.map(|it| it.server().spec().name.as_str()).collect()
+    }
+
+    /// Connects those nothing is known of, all at once. `progress` hears of each as it ends: how
+    /// many tools it brings, or what is wrong.
+    pub async fn see(
+        &self,
+        cache: &DescriptorCache,
+        progress: impl Fn(&str, Result<usize, String>),
+    ) {
+        refresh_missing(&self.connectable, cache, FIRST_SIGHT, |name, seen| {
+            progress(
+                name,
+                seen.as_ref().map(|it| *it).map_err(ToString::to_string),
+            );
+        })
+        .await;
+    }
+
+    /// Asks every server again what it offers.
+    pub async fn see_again(
+        &self,
+        cache: &DescriptorCache,
+        progress: impl Fn(&str, Result<usize, String>),
+    ) {
+        let progress = &progress;
+        let asked = self.connectable.iter().map(|it| async move {
+            let seen = tokio::time::timeout(FIRST_SIGHT, it.refresh(cache)).await;
+            let seen = match seen {
+                Ok(seen) => seen.map_err(|error| error.to_string()),
+                Err(_) => Err(format!("it did not answer within {FIRST_SIGHT:?}")),
+            };
+            progress(&it.server().spec().name, seen);
+        });
+        futures_util::future::join_all(asked).await;
     }
 }
 
-/// What a server is: its program and arguments, or its url. Names of variables count, values do
-/// not, so that a new token does not forget everything.
-pub fn identity(server: &McpServer) -> Digest {
-    let variables: Vec<&String> = server.env.keys().collect();
-    Digest::of_json(&json!([server.command, server.args, variables, server.url]))
+/// What a server is, as far as the cache is concerned; nothing where the entry says neither
+/// command nor url.
+pub fn identity(name: &str, server: &config::McpServer) -> Option<Digest> {
+    spec(name, server, Path::new("")).map(|it| it.identity())
 }
 
+/// How a configured server is reached; nothing where the entry says neither command nor url.
+fn spec(name: &str, server: &config::McpServer, workspace: &Path) -> Option<ServerSpec> {
+    let exposed = |values: &BTreeMap<String, SecretValue>| {
+        values
+            .iter()
+            .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+            .collect()
+    };
+    let transport = match (&server.command, &server.url) {
+        (Some(command), _) => Transport::Stdio {
+            command: command.clone(),
+            args: server.args.clone(),
+            env: exposed(&server.env),
+            cwd: Some(
+                server
+                    .cwd
+                    .as_ref()
+                    .map_or_else(|| workspace.to_owned(), |it| workspace.join(it)),
+            ),
+        },
+        (None, Some(url)) => Transport::Http {
+            url: url.clone(),
+            headers: exposed(&server.headers),
+        },
+        (None, None) => return None,
+    };
+    let provenance = if server.origin == Origin::User {
+        Provenance::Own
+    } else {
+        Provenance::Foreign
+    };
+    Some(ServerSpec {
+        provenance,
+        ..ServerSpec::new(name, transport)
+    })
+}
+
+/// A server that is configured and switched off.
+struct Disabled(String);
+
 #[async_trait]
-impl CapabilityResolver for SeenServer {
+impl CapabilityResolver for Disabled {
     fn key(&self) -> &str {
-        &self.name
+        &self.0
     }
 
     fn summary(&self) -> &str {
-        "A configured MCP server."
+        "A disabled MCP server."
     }
 
     fn offer(&self) -> Offer {
         Offer::Seen {
-            descriptors: self.seen.clone(),
-            unavailable: Some(self.unavailable.to_owned()),
+            descriptors: Vec::new(),
+            unavailable: Some(DISABLED.to_owned()),
         }
     }
 
     fn config_schema(&self) -> Value {
-        json!({"type": "object", "additionalProperties": false})
+        json!({"type": "object"})
     }
 
     async fn resolve(&self, _: &Value, _: &ResolverContext) -> Result<Resolution, ResolveError> {
         Ok(Resolution::Nothing {
-            reason: self.unavailable.to_owned(),
+            reason: DISABLED.to_owned(),
         })
     }
 }

@@ -55,7 +55,8 @@ impl Sample {
             let tools: Vec<_> = tools(&name)
                 .take(capabilities - number * TOOLS_PER_SERVER)
                 .collect();
-            cache.put_source(&format!("mcp:{name}"), &identity(&server), &tools)?;
+            let identity = identity(&name, &server).ok_or("the entry names no server")?;
+            cache.put_source(&format!("mcp:{name}"), &identity, &tools)?;
             servers.insert(name, entry);
         }
         std::fs::write(config, json!({"mcpServers": servers}).to_string())?;

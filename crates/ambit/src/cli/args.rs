@@ -91,6 +91,9 @@ fn parse_mode(text: &str) -> Result<Mode, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
+    /// Ask every server again what it offers
+    #[arg(long)]
+    pub(crate) refresh: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }

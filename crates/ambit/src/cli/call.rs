@@ -16,7 +16,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::CallArgs;
 use crate::cli::ask::{AskAround, Person};
-use crate::cli::catalog::runtime;
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BAD, DIM, Printer, WARN, styled};
@@ -44,7 +43,7 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
         }),
     )?;
     let agent = spec.agent.clone();
-    runtime()?.block_on(async {
+    setup.runtime()?.block_on(async {
         let session = market.open_session(spec).await.map_err(|problems| {
             problems
                 .iter()

@@ -22,7 +22,7 @@ use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown};
 use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
-use crate::cli::setup::Setup;
+use crate::cli::setup::{Setup, seen};
 use crate::config::Problem;
 
 /// An entry, and why it cannot be used, if so.
@@ -58,18 +58,18 @@ fn resolved(
         control_paths: Vec::new(),
         callbacks: Default::default(),
     };
-    let resolved = runtime()?.block_on(market.registry().resolve(checked.clone(), &context));
+    let resolved = setup
+        .runtime()?
+        .block_on(market.registry().resolve(checked.clone(), &context));
     Ok((checked, resolved))
 }
 
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Fail> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?)
-}
-
 pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit, Fail> {
+    if args.refresh {
+        let cache = setup.cache()?;
+        let servers = setup.servers(&cache);
+        setup.runtime()?.block_on(servers.see_again(&cache, seen));
+    }
     let market = look(setup)?;
     let catalog = market.catalog();
     let revision = market.revision();

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ambit_core::catalog::CatalogSnapshot;
+use ambit_core::id::CapabilityId;
 use ambit_core::projection::ToolFormat;
 use ambit_core::search::{Hit, SearchRequest};
-use ambit_core::visible::{VisibleReason, VisibleSet};
+use ambit_core::visible::{HiddenReason, VisibleReason, VisibleSet};
+use ambit_core::wire::is_injection;
 use ambit_runtime::approver::NobodyThere;
 use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
@@ -15,7 +17,6 @@ use ambit_runtime::session::Session;
 use serde_json::{Value, json};
 
 use crate::cli::args::{AgentArgs, Format, SearchArgs, TurnArgs, VisibleArgs};
-use crate::cli::catalog::runtime;
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, fit, styled};
@@ -32,7 +33,8 @@ pub(crate) fn imagine(
     let mut spec = setup.session(args, BTreeSet::new())?;
     spec.discovery = setup.discovery();
     let agent = spec.agent.clone();
-    let session = runtime()?
+    let session = setup
+        .runtime()?
         .block_on(market.open_session(spec))
         .map_err(|problems| {
             problems
@@ -124,9 +126,7 @@ pub(crate) fn visible(setup: &Setup, args: &VisibleArgs, printer: &Printer) -> R
 }
 
 fn shape(visible: &VisibleSet, whole: u32) -> Value {
-    let hidden: Vec<Value> = visible
-        .hidden()
-        .iter()
+    let hidden: Vec<Value> = hidden(visible)
         .map(|(id, reason)| json!({"id": id, "reason": reason.as_str(), "detail": reason.to_string()}))
         .collect();
     json!({
@@ -135,6 +135,18 @@ fn shape(visible: &VisibleSet, whole: u32) -> Value {
         "hidden": hidden,
         "tokens": {"projection": visible.tokens(), "catalogFull": whole},
     })
+}
+
+/// What is hidden, and why. Tools the runtime wires only for other entry points are nobody's to
+/// grant, so there is nothing to tell.
+fn hidden(visible: &VisibleSet) -> impl Iterator<Item = &(CapabilityId, HiddenReason)> {
+    let unwired = |id: &CapabilityId, reason: &HiddenReason| {
+        is_injection(id) && *reason == HiddenReason::NotGranted
+    };
+    visible
+        .hidden()
+        .iter()
+        .filter(move |(id, reason)| !unwired(id, reason))
 }
 
 /// The reasons of an entry in one line.
@@ -173,14 +185,14 @@ fn print(
         .collect();
     columns(&rows).iter().for_each(|it| printer.line(it));
     if args.explain {
-        for (id, reason) in visible.hidden() {
+        for (id, reason) in hidden(visible) {
             printer.line(format!("{}  {}", styled(DIM, id), styled(WARN, reason)));
         }
     }
     let shown = format!(
         "{} visible, {} hidden",
         visible.entries().len(),
-        visible.hidden().len()
+        hidden(visible).count()
     );
     let cost = format!("{} tokens instead of {whole}", visible.tokens());
     printer.note(format!("{}; {}", shown, styled(GOOD, cost)));

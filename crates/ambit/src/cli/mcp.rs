@@ -10,7 +10,6 @@ use ambit_runtime::journal::Journal;
 use crate::cli::args::McpArgs;
 use crate::cli::ask::{AskAround, Person};
 use crate::cli::call::told_to_stop;
-use crate::cli::catalog::runtime;
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BAD, Printer, WARN, styled};
@@ -21,7 +20,7 @@ use crate::config::Problem;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Standard output belongs to the protocol from here on: whatever is to be said goes beside it.
-pub(crate) fn mcp(setup: &Setup, args: &McpArgs, printer: &Printer) -> Result<Exit, Fail> {
+pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exit, Fail> {
     let mut spec = setup.session(&args.agent, Default::default())?;
     spec.discovery = setup.discovery();
     let (journal, opened) = Journal::open(&setup.places.journal())?;
@@ -41,7 +40,7 @@ pub(crate) fn mcp(setup: &Setup, args: &McpArgs, printer: &Printer) -> Result<Ex
     if let Err(problems) = checked {
         let problems = problems.iter();
         return Err(problems
-            .map(|it| grant_problem(setup, &spec.agent, it))
+            .map(|it| grant_problem(&setup, &spec.agent, it))
             .collect::<Vec<Problem>>()
             .into());
     }
@@ -50,8 +49,7 @@ pub(crate) fn mcp(setup: &Setup, args: &McpArgs, printer: &Printer) -> Result<Ex
         approver,
         stop: CancellationToken::new(),
     };
-    let runtime = runtime()?;
-    let served = runtime.block_on(async {
+    let served = setup.runtime()?.block_on(async {
         let stop = options.stop.clone();
         let told_to_stop = told_to_stop()?;
         tokio::spawn(async move {
@@ -66,6 +64,6 @@ pub(crate) fn mcp(setup: &Setup, args: &McpArgs, printer: &Printer) -> Result<Ex
     });
     // What still runs is dropped, and says so in the journal. A terminal on standard input is read
     // by a thread that nothing can call back, so not for ever.
-    runtime.shutdown_timeout(PATIENCE);
+    setup.shut_down(PATIENCE);
     served.map(|()| Exit::Done)
 }

@@ -80,7 +80,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             printer.raw(&String::from_utf8_lossy(&script));
             Ok(Exit::Done)
         }
-        Command::Mcp(args) => mcp::mcp(&setup()?, &args, printer),
+        Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
         Command::Serve => Err(Fail::usage(
             Problem::error("not_available", "this version has no HTTP front yet")
                 .hint("`ambit call` runs a capability from the command line; `ambit --help` lists what works"),

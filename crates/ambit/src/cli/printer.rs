@@ -74,8 +74,7 @@ impl Printer {
 
     /// Something beside the data.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
-        let mut out = AutoStream::auto(io::stderr().lock());
-        let _ = writeln!(out, "{}", text.as_ref());
+        note(text);
     }
 
     /// A warning beside the data, drawn with its place.
@@ -111,6 +110,12 @@ fn theme() -> GraphicalTheme {
         true => GraphicalTheme::unicode(),
         false => GraphicalTheme::none(),
     }
+}
+
+/// Something beside the data, from wherever there is no printer: progress, mostly.
+pub(crate) fn note(text: impl AsRef<str>) {
+    let mut out = AutoStream::auto(io::stderr().lock());
+    let _ = writeln!(out, "{}", text.as_ref());
 }
 
 /// `1 tool`, `2 tools`.

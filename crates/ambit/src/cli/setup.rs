@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use ambit_core::digest::Digest;
 use ambit_core::intent::InputLimit;
@@ -24,15 +25,16 @@ use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
 use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::cli::args::AgentArgs;
 use crate::cli::eval::read_model;
 use crate::cli::fail::{Exit, Fail};
-use crate::cli::printer::{BOLD, Printer, styled};
+use crate::cli::printer::{BOLD, GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot, starter};
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::SecretStore;
-use crate::servers::SeenServer;
+use crate::servers::Servers;
 use crate::trust::{ProjectTrust, TrustStore};
 
 /// Everything a command needs to know before it does anything.
@@ -42,6 +44,7 @@ pub(crate) struct Setup {
     /// The folder agents work in: the trusted project's, else the current one.
     pub(crate) workspace: PathBuf,
     pub(crate) trust: Arc<TrustStore>,
+    runtime: OnceLock<Runtime>,
 }
 
 impl Setup {
@@ -89,7 +92,27 @@ impl Setup {
             loaded,
             workspace,
             trust,
+            runtime: OnceLock::new(),
         })
+    }
+
+    /// Where everything asynchronous runs. One for the whole command: a connection belongs to it.
+    pub(crate) fn runtime(&self) -> Result<&Runtime, Fail> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let made = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        Ok(self.runtime.get_or_init(|| made))
+    }
+
+    /// Ends what still runs, waiting for it so long at most.
+    pub(crate) fn shut_down(self, patience: Duration) {
+        if let Some(runtime) = self.runtime.into_inner() {
+            runtime.shutdown_timeout(patience);
+        }
     }
 
     /// The chosen agent.
@@ -97,16 +120,34 @@ impl Setup {
         Ok(self.loaded.config.agent(name)?)
     }
 
+    /// The configured servers, with what was seen of each.
+    pub(crate) fn servers(&self, cache: &DescriptorCache) -> Servers {
+        // A resolver starts its supervisor where it is made.
+        let _inside = self.runtime().ok().map(Runtime::enter);
+        Servers::new(&self.loaded.config.mcp_servers, &self.workspace, cache)
+    }
+
+    /// Connects servers nothing is known of, with a line for each.
+    fn see(&self, servers: &Servers, cache: &DescriptorCache) -> Result<(), Fail> {
+        let unseen = servers.unseen();
+        if !unseen.is_empty() {
+            note(format!(
+                "looking at {} for the first time",
+                unseen.join(", ")
+            ));
+            self.runtime()?.block_on(servers.see(cache, seen));
+        }
+        Ok(())
+    }
+
     /// Which capability keys exist here.
-    pub(crate) fn registry(&self, cache: &DescriptorCache) -> CapabilityRegistry {
+    pub(crate) fn registry(&self, servers: &Servers) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
         for resolver in ambit_builtins::resolvers() {
             register(&registry, resolver);
         }
         register(&registry, Arc::new(SkillsResolver::new(self.skills())));
-        for (name, server) in &self.loaded.config.mcp_servers {
-            register(&registry, Arc::new(SeenServer::new(name, server, cache)));
-        }
+        servers.resolvers().for_each(|it| register(&registry, it));
         registry
     }
 
@@ -167,7 +208,9 @@ impl Setup {
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let cache = self.cache()?;
         let config = &self.loaded.config;
-        let registry = self.registry(&cache);
+        let servers = self.servers(&cache);
+        self.see(&servers, &cache)?;
+        let registry = self.registry(&servers);
         let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry,
@@ -261,6 +304,18 @@ impl Setup {
         paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
         paths
     }
+}
+
+/// What became of looking at a server.
+pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
+    note(match seen {
+        Ok(tools) => format!(
+            "  {} {name}: {}",
+            styled(GOOD, "ok"),
+            counted(tools, "tool", "tools")
+        ),
+        Err(error) => format!("  {} {name}: {error}", styled(WARN, "no")),
+    });
 }
 
 /// Servers named like a capability that is there already: a grant could mean either.
