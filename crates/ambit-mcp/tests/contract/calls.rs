@@ -30,6 +30,13 @@ async fn the_stateless_era_is_spoken_too() {
 }
 
 #[tokio::test]
+async fn a_server_that_dies_of_a_new_question_is_asked_the_old_one() {
+    let rig = Rig::listed([spec("fix", "strict")]).await;
+    assert_eq!(rig.server().status().last_error, None);
+    rig.text("mcp__fix__calls").await;
+}
+
+#[tokio::test]
 async fn answers_keep_their_shape() {
     let rig = Rig::listed([spec("fix", "normal")]).await;
 
