@@ -82,14 +82,12 @@ impl Connection {
 
     /// Lists the tools again.
     pub(crate) async fn relist(&self) -> Result<Arc<ToolTable>, McpError> {
-        // Before the question: a change while the answer is under way is another change.
-        self.news.settle();
-        let listed = self.list().await;
-        if listed.is_err() {
-            self.news.unsettle();
-        }
-        let table = Arc::new(map::table(&self.spec, &self.about, listed?));
+        // A change while the answer is under way is one more change.
+        let count = self.news.count();
+        let listed = self.list().await?;
+        let table = Arc::new(map::table(&self.spec, &self.about, listed));
         *self.table.write() = Arc::clone(&table);
+        self.news.listed_at(count);
         Ok(table)
     }
 

@@ -2,7 +2,7 @@
 //! says so; in the stateless era it tells only who asked for it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rmcp::ClientHandler;
 use rmcp::model::{
@@ -15,36 +15,37 @@ use tokio_util::sync::CancellationToken;
 /// Whether the tools of one connection are still those that were listed.
 #[derive(Clone)]
 pub(crate) struct ListNews {
-    stale: Arc<AtomicBool>,
     changes: watch::Sender<u64>,
+    /// How many changes there had been when the tools were listed.
+    listed_at: Arc<AtomicU64>,
 }
 
 impl ListNews {
-    /// News that are counted in this channel, too.
+    /// For a new connection of a server whose changes are counted in this channel.
     pub(crate) fn new(changes: watch::Sender<u64>) -> Self {
+        let count = *changes.borrow();
         ListNews {
-            stale: Arc::default(),
             changes,
+            listed_at: Arc::new(AtomicU64::new(count)),
         }
+    }
+
+    /// How many changes there were.
+    pub(crate) fn count(&self) -> u64 {
+        *self.changes.borrow()
     }
 
     /// Whether they changed since they were listed.
     pub(crate) fn is_stale(&self) -> bool {
-        self.stale.load(Ordering::Acquire)
+        self.listed_at.load(Ordering::Acquire) != self.count()
     }
 
-    /// They are being listed now.
-    pub(crate) fn settle(&self) {
-        self.stale.store(false, Ordering::Release);
-    }
-
-    /// They could not be listed after all.
-    pub(crate) fn unsettle(&self) {
-        self.stale.store(true, Ordering::Release);
+    /// They are listed as they were after so many changes.
+    pub(crate) fn listed_at(&self, count: u64) {
+        self.listed_at.store(count, Ordering::Release);
     }
 
     fn raise(&self) {
-        self.unsettle();
         self.changes.send_modify(|it| *it += 1);
     }
 }
