@@ -52,6 +52,7 @@ impl Fixture {
         let id = &message["id"];
         match message["method"].as_str().unwrap_or_default() {
             _ if self.is("mute") => Ok(()),
+            "server/discover" if self.is("strict") => std::process::exit(4),
             "server/discover" if self.is("modern") => say(&result(
                 id,
                 json!({
@@ -146,7 +147,7 @@ impl Fixture {
                 say(&text(names.join(" ")))
             }
             "crash" => std::process::exit(3),
-            "hang" => Ok(()),
+            "hang" => io::stderr().write_all(b"hanging\n"),
             "fail" => say(&result(
                 id,
                 json!({"isError": true, "content": [{"type": "text", "text": "out of paper"}]}),

@@ -1,38 +1,25 @@
 //! One live connection: opened with its tools listed, called, and closed with everything behind
 //! it. It never reconnects; whoever holds it decides that.
 
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ambit_core::observation::{Failure, Output};
 use parking_lot::RwLock;
-use rmcp::ClientHandler;
-use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, ErrorCode, Implementation,
-    PaginatedRequestParams, ProtocolVersion, ServerPeerInfo, SubscriptionFilter, Tool,
-};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RoleClient,
-    RunningService, ServiceError, serve_client_with_lifecycle_and_ct,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams, Tool};
+use rmcp::service::{RoleClient, RunningService, ServiceError};
 use serde_json::Value;
-use tokio::process::Command;
-use tokio::sync::watch;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
 use crate::error::McpError;
+use crate::handshake::{Lasting, MAX_REASON, join};
 use crate::map::{self, About, ToolTable, cut};
-use crate::process::{Process, StderrTail, inherited, launch};
-use crate::spec::{ServerSpec, Transport};
+use crate::news::{ListNews, Listener};
+use crate::process::Process;
+use crate::spec::ServerSpec;
 
 const MAX_PAGES: usize = 256;
 const MAX_TOOLS: usize = 4096;
 const MAX_LIST_BYTES: usize = 16 * 1024 * 1024;
-const MAX_REASON: usize = 500;
 
 /// A live connection. Dropping it ends the process behind it.
 pub(crate) struct Connection {
@@ -45,117 +32,20 @@ pub(crate) struct Connection {
     _end_tasks: DropGuard,
 }
 
-/// Tells that a server's tools are not what they were.
-#[derive(Clone)]
-pub(crate) struct ListNews {
-    stale: Arc<AtomicBool>,
-    changes: watch::Sender<u64>,
-}
-
-impl ListNews {
-    /// News counted in this channel.
-    pub(crate) fn new(changes: watch::Sender<u64>) -> Self {
-        ListNews {
-            stale: Arc::default(),
-            changes,
-        }
-    }
-
-    fn raise(&self) {
-        self.stale.store(true, Ordering::Release);
-        self.changes.send_modify(|it| *it += 1);
-    }
-}
-
-/// What this side is towards a server: it can be told of changes and asked for nothing.
-struct Listener(ListNews);
-
-impl ClientHandler for Listener {
-    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.0.raise();
-    }
-
-    fn get_info(&self) -> ClientConfig {
-        let version = env!("CARGO_PKG_VERSION");
-        ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("ambit", version),
-        )
-    }
-}
-
 impl Connection {
     /// Connects and lists the tools. The caller sets the deadline; dropping the future ends
     /// whatever was begun.
-    pub(crate) async fn open(
-        spec: &Arc<ServerSpec>,
-        stderr: &Arc<StderrTail>,
-        news: ListNews,
-    ) -> Result<Self, McpError> {
-        let lost = CancellationToken::new();
-        let end_tasks = lost.clone().drop_guard();
-        let listener = Listener(news.clone());
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
-        };
-        let (process, opened) = match &spec.transport {
-            Transport::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            } => {
-                let mut child = child_command(command, args, env, cwd.as_deref());
-                let launched =
-                    launch(&mut child, stderr, lost.clone()).map_err(|source| McpError::Spawn {
-                        server: spec.name.clone(),
-                        command: command.clone(),
-                        source,
-                    })?;
-                // Messages are bounded before they get here.
-                let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
-                    .with_max_line_length(usize::MAX);
-                let opened = serve_client_with_lifecycle_and_ct(
-                    listener,
-                    transport,
-                    lifecycle,
-                    lost.clone(),
-                )
-                .await;
-                (Some(launched.process), opened)
-            }
-            Transport::Http { url, headers } => {
-                let transport =
-                    StreamableHttpClientTransport::from_config(http_config(spec, url, headers)?);
-                let opened = serve_client_with_lifecycle_and_ct(
-                    listener,
-                    transport,
-                    lifecycle,
-                    lost.clone(),
-                )
-                .await;
-                (None, opened)
-            }
-        };
-        let service = match opened {
-            Ok(service) => service,
-            Err(error) => return Err(not_opened(spec, process.as_ref(), &error).await),
-        };
-        let info = service.peer_info();
-        let about = info.as_deref().map(about).unwrap_or_default();
-        if let Some(info) = info.filter(|it| needs_subscription(it)) {
-            tracing::debug!(server = spec.name, version = %info.protocol_version, "subscribing");
-            tokio::spawn(subscribe(service.peer().clone(), news.clone(), lost));
-        }
+    pub(crate) async fn open(spec: &Arc<ServerSpec>, lasting: &Lasting) -> Result<Self, McpError> {
+        let news = ListNews::new(lasting.changes.clone());
+        let joined = join(spec, lasting, &news).await?;
         let connection = Connection {
             spec: Arc::clone(spec),
-            service,
-            process,
-            about,
+            service: joined.service,
+            process: joined.process,
+            about: joined.about,
             table: RwLock::default(),
             news,
-            _end_tasks: end_tasks,
+            _end_tasks: joined.end_tasks,
         };
         connection.relist().await?;
         Ok(connection)
@@ -183,7 +73,7 @@ impl Connection {
 
     /// The tools, listed again if the server said that they changed.
     pub(crate) async fn current_table(&self) -> Result<Arc<ToolTable>, McpError> {
-        if self.news.stale.load(Ordering::Acquire) {
+        if self.news.is_stale() {
             self.relist().await
         } else {
             Ok(self.table())
@@ -192,14 +82,12 @@ impl Connection {
 
     /// Lists the tools again.
     pub(crate) async fn relist(&self) -> Result<Arc<ToolTable>, McpError> {
-        // Before the question: a change while the answer is under way is another change.
-        self.news.stale.store(false, Ordering::Release);
-        let listed = self.list().await;
-        if listed.is_err() {
-            self.news.stale.store(true, Ordering::Release);
-        }
-        let table = Arc::new(map::table(&self.spec, &self.about, listed?));
+        // A change while the answer is under way is one more change.
+        let count = self.news.count();
+        let listed = self.list().await?;
+        let table = Arc::new(map::table(&self.spec, &self.about, listed));
         *self.table.write() = Arc::clone(&table);
+        self.news.listed_at(count);
         Ok(table)
     }
 
@@ -288,97 +176,5 @@ impl Connection {
         if let Some(process) = self.process.take() {
             process.leave().await;
         }
-    }
-}
-
-fn child_command(
-    program: &str,
-    args: &[String],
-    env: &[(String, String)],
-    cwd: Option<&Path>,
-) -> Command {
-    let mut command = Command::new(program);
-    command.args(args).env_clear().envs(inherited());
-    command.envs(env.iter().map(|(name, value)| (name, value)));
-    if let Some(cwd) = cwd {
-        command.current_dir(cwd);
-    }
-    command
-}
-
-fn http_config(
-    spec: &ServerSpec,
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransportConfig, McpError> {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url)
-        .max_concurrent_requests(spec.concurrency);
-    for (name, value) in headers {
-        let bad = || McpError::BadHeader {
-            server: spec.name.clone(),
-            header: name.clone(),
-        };
-        let name = name.parse().map_err(|_| bad())?;
-        let value = value.parse().map_err(|_| bad())?;
-        config.custom_headers.insert(name, value);
-    }
-    Ok(config)
-}
-
-fn about(info: &ServerPeerInfo) -> About {
-    About {
-        version: info
-            .server_info
-            .as_ref()
-            .map(|it| it.version.clone())
-            .unwrap_or_default(),
-        protocol: info.protocol_version.to_string(),
-        instructions: info.instructions.clone().unwrap_or_default(),
-    }
-}
-
-/// In the stateless era changes are told only to who asked for them.
-fn needs_subscription(info: &ServerPeerInfo) -> bool {
-    let tells = info
-        .capabilities
-        .tools
-        .as_ref()
-        .and_then(|it| it.list_changed);
-    !info.protocol_version.has_initialize() && tells == Some(true)
-}
-
-async fn subscribe(peer: Peer<RoleClient>, news: ListNews, lost: CancellationToken) {
-    let listening = async {
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        let mut subscription = peer.listen(filter).await?;
-        while subscription.next().await?.is_some() {
-            news.raise();
-        }
-        Ok::<_, ServiceError>(())
-    };
-    tokio::select! {
-        () = lost.cancelled() => {}
-        ended = listening => if let Err(error) = ended {
-            tracing::debug!(%error, "no news of changed tools");
-        },
-    }
-}
-
-async fn not_opened(
-    spec: &ServerSpec,
-    process: Option<&Process>,
-    error: &ClientInitializeError,
-) -> McpError {
-    let server = spec.name.clone();
-    if error.is_authorization_required() || error.auth_challenge().is_some() {
-        return McpError::Unauthorized { server };
-    }
-    let end = match process {
-        Some(process) => process.end().await,
-        None => None,
-    };
-    McpError::Connect {
-        server,
-        reason: end.unwrap_or_else(|| cut(&error.to_string(), MAX_REASON)),
     }
 }

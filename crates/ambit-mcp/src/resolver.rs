@@ -24,29 +24,27 @@ use crate::status::ServerState;
 const NEVER_SEEN: &str = "it was never connected: `ambit ls --refresh` does that";
 
 /// What is known of a server's tools.
-#[derive(Default)]
 struct Seen {
-    descriptors: Vec<Arc<CapabilityDescriptor>>,
+    /// Nothing is known at all until it was listed once; it may well offer nothing.
+    descriptors: Option<Vec<Arc<CapabilityDescriptor>>>,
+    /// What went wrong when it was listed last.
     unavailable: Option<String>,
 }
 
 /// One server's key.
 pub struct McpResolver {
     server: Arc<McpServer>,
-    /// Whether anything is cached for it at all; a server may well offer nothing.
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Seen>,
 }
 
 impl McpResolver {
     /// A key with what the cache knows of its server. Nothing is started.
     pub fn new(server: Arc<McpServer>, cache: &DescriptorCache) -> Self {
         let spec = server.spec();
-        let seen = cache
-            .source(&spec.source(), &spec.identity())
-            .map(|descriptors| Seen {
-                descriptors,
-                unavailable: None,
-            });
+        let seen = Seen {
+            descriptors: cache.source(&spec.source(), &spec.identity()),
+            unavailable: None,
+        };
         McpResolver {
             server,
             seen: Mutex::new(seen),
@@ -60,7 +58,7 @@ impl McpResolver {
 
     /// Whether it has to be connected before anything is known of it.
     pub fn is_missing(&self) -> bool {
-        self.seen.lock().is_none()
+        self.seen.lock().descriptors.is_none()
     }
 
     /// Asks the server what it offers, connecting if need be, and remembers it. How many tools
@@ -75,6 +73,16 @@ impl McpResolver {
         }))
     }
 
+    /// Why it cannot serve at the moment. What went wrong when it was listed is over once it is
+    /// connected.
+    fn unavailable(&self) -> Option<String> {
+        let connected = self.server.status().state == ServerState::Connected;
+        let seen = self.seen.lock();
+        let failed = seen.unavailable.clone().filter(|_| !connected);
+        let never = || seen.descriptors.is_none().then(|| NEVER_SEEN.to_owned());
+        failed.or_else(never).or_else(|| self.server.unavailable())
+    }
+
     fn note(
         &self,
         offered: Result<Vec<CapabilityDescriptor>, Arc<McpError>>,
@@ -83,16 +91,14 @@ impl McpResolver {
         match offered {
             Ok(descriptors) => {
                 let count = descriptors.len();
-                *seen = Some(Seen {
-                    descriptors: descriptors.into_iter().map(Arc::new).collect(),
+                *seen = Seen {
+                    descriptors: Some(descriptors.into_iter().map(Arc::new).collect()),
                     unavailable: None,
-                });
+                };
                 Ok(count)
             }
             Err(error) => {
-                if let Some(seen) = seen.as_mut() {
-                    seen.unavailable = Some(error.to_string());
-                }
+                seen.unavailable = Some(error.to_string());
                 Err(error)
             }
         }
@@ -134,16 +140,10 @@ impl CapabilityResolver for McpResolver {
     }
 
     fn offer(&self) -> Offer {
-        let (descriptors, unavailable) = match &*self.seen.lock() {
-            Some(seen) => (seen.descriptors.clone(), seen.unavailable.clone()),
-            None => (Vec::new(), Some(NEVER_SEEN.to_owned())),
-        };
+        let descriptors = self.seen.lock().descriptors.clone();
         Offer::Seen {
-            descriptors,
-            // What went wrong when it was listed is over once it is connected.
-            unavailable: unavailable
-                .filter(|_| self.server.status().state != ServerState::Connected)
-                .or_else(|| self.server.unavailable()),
+            descriptors: descriptors.unwrap_or_default(),
+            unavailable: self.unavailable(),
         }
     }
 
@@ -152,12 +152,10 @@ impl CapabilityResolver for McpResolver {
     }
 
     async fn resolve(&self, _: &Value, _: &ResolverContext) -> Result<Resolution, ResolveError> {
-        Ok(if self.is_missing() {
-            Resolution::Nothing {
-                reason: NEVER_SEEN.to_owned(),
-            }
-        } else {
-            Resolution::Ready(Arc::new(McpExecutor(Arc::clone(&self.server))))
+        Ok(match self.unavailable().filter(|_| self.is_missing()) {
+            Some(reason) => Resolution::Nothing { reason },
+            // What is down now may be up when it is called.
+            None => Resolution::Ready(Arc::new(McpExecutor(Arc::clone(&self.server)))),
         })
     }
 }

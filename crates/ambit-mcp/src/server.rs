@@ -15,10 +15,10 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::connection::{Connection, ListNews};
+use crate::connection::Connection;
 use crate::error::McpError;
+use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
-use crate::process::StderrTail;
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
 
@@ -28,8 +28,7 @@ const QUEUE_PER_CALL: usize = 8;
 /// One server, connected when needed.
 pub struct McpServer {
     spec: Arc<ServerSpec>,
-    stderr: Arc<StderrTail>,
-    changes: watch::Sender<u64>,
+    lasting: Arc<Lasting>,
     permits: Semaphore,
     waiting: AtomicUsize,
     link: Mutex<Link>,
@@ -46,8 +45,7 @@ impl McpServer {
                 concurrency,
                 ..spec
             }),
-            stderr: Arc::default(),
-            changes: watch::Sender::new(0),
+            lasting: Arc::default(),
             permits: Semaphore::new(concurrency),
             waiting: AtomicUsize::new(0),
             link: Mutex::default(),
@@ -62,12 +60,12 @@ impl McpServer {
 
     /// Moves each time the server says that its tools changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+        self.lasting.changes.subscribe()
     }
 
     /// How it is doing.
     pub fn status(&self) -> ServerStatus {
-        self.link.lock().status(self.stderr.text())
+        self.link.lock().status(self.lasting.stderr.text())
     }
 
     /// Why a call now would be turned away, if it would.
@@ -176,8 +174,7 @@ impl McpServer {
             while tasks.try_join_next().is_some() {}
             let opening = Opening {
                 spec: Arc::clone(&self.spec),
-                stderr: Arc::clone(&self.stderr),
-                changes: self.changes.clone(),
+                lasting: Arc::clone(&self.lasting),
             };
             tasks.spawn(connect(Arc::downgrade(self), opening, pause, told));
             outcome
@@ -214,13 +211,12 @@ fn too_slow(spec: &ServerSpec) -> McpError {
 /// What opening a connection needs of its server, which may be dropped meanwhile.
 struct Opening {
     spec: Arc<ServerSpec>,
-    stderr: Arc<StderrTail>,
-    changes: watch::Sender<u64>,
+    lasting: Arc<Lasting>,
 }
 
 impl Opening {
     async fn open(self) -> Outcome {
-        let opening = Connection::open(&self.spec, &self.stderr, ListNews::new(self.changes));
+        let opening = Connection::open(&self.spec, &self.lasting);
         timeout(self.spec.timeouts.connect, opening)
             .await
             .unwrap_or_else(|_| Err(too_slow(&self.spec)))

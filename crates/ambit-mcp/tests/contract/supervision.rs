@@ -46,7 +46,7 @@ async fn a_child_that_is_still_connecting_ends_with_its_server() {
     if let ambit_mcp::Transport::Stdio { command, args, .. } = &mut slow.transport {
         let file = folder.path().join("pid");
         let script = format!(
-            "echo $$ > {0}.new; mv {0}.new {0}; exec cat > /dev/null",
+            "echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000",
             file.display()
         );
         *command = "sh".to_owned();
@@ -59,7 +59,7 @@ async fn a_child_that_is_still_connecting_ends_with_its_server() {
             if let Ok(text) = std::fs::read_to_string(&file) {
                 return text.trim().parse::<u32>().unwrap();
             }
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     let group = tokio::select! {

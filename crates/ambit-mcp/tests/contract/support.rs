@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ambit_core::observation::Observation;
 use ambit_core::permission::Mode;
+use ambit_core::pipeline::CallLimits;
 use ambit_mcp::{McpResolver, McpServer, ServerSpec, Timeouts, Transport};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::session::Session;
@@ -44,12 +45,15 @@ pub(crate) fn spec(name: &str, mode: &str) -> ServerSpec {
     spec
 }
 
-/// A server that gives up connecting after a moment.
-pub(crate) fn impatient(mode: &str) -> ServerSpec {
+/// A server that has only so long to connect.
+pub(crate) fn impatient(mode: &str, connect: Duration) -> ServerSpec {
     let mut spec = spec("fix", mode);
-    spec.timeouts.connect = Duration::from_millis(700);
+    spec.timeouts.connect = connect;
     spec
 }
+
+/// Longer than any call of a test takes.
+const PATIENT: Duration = Duration::from_secs(60);
 
 /// Servers, what is remembered of them, and a session they are granted in.
 pub(crate) struct Rig {
@@ -61,6 +65,14 @@ pub(crate) struct Rig {
 impl Rig {
     /// With each server listed once and still connected.
     pub(crate) async fn listed(specs: impl IntoIterator<Item = ServerSpec>) -> Rig {
+        Rig::listed_within(PATIENT, specs).await
+    }
+
+    /// The same, with calls that may take no longer than this.
+    pub(crate) async fn listed_within(
+        call: Duration,
+        specs: impl IntoIterator<Item = ServerSpec>,
+    ) -> Rig {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("cache.db");
         let cache = DescriptorCache::open(&file).unwrap();
@@ -70,7 +82,7 @@ impl Rig {
             resolver.refresh(&cache).await.unwrap();
             resolvers.push(Arc::new(resolver));
         }
-        Rig::of(resolvers, folder).await
+        Rig::of(resolvers, folder, call).await
     }
 
     /// With the servers as a later process finds them: cached, and not started.
@@ -81,11 +93,16 @@ impl Rig {
             let server = McpServer::new(it.server().spec().clone());
             Arc::new(McpResolver::new(server, &cache))
         });
-        Rig::of(again.collect(), folder).await
+        Rig::of(again.collect(), folder, PATIENT).await
     }
 
-    async fn of(resolvers: Vec<Arc<McpResolver>>, folder: TempDir) -> Rig {
-        let mut bench = Bench::default().cached(&folder.path().join("cache.db"));
+    async fn of(resolvers: Vec<Arc<McpResolver>>, folder: TempDir, call: Duration) -> Rig {
+        let limits = CallLimits {
+            call,
+            ..CallLimits::default()
+        };
+        let cache = folder.path().join("cache.db");
+        let mut bench = Bench::default().cached(&cache).limited(limits);
         for resolver in &resolvers {
             bench = bench.with(Arc::clone(resolver) as _, json!({}));
         }
@@ -106,11 +123,20 @@ impl Rig {
         call(&self.session, id, arguments).await.observation
     }
 
-    /// A call by an agent that is gone before it is answered.
-    pub(crate) async fn abandoned(&self, id: &str) {
-        let id = id.parse().unwrap();
-        let sent = self.server().call(&id, json!({}));
-        let _ = tokio::time::timeout(Duration::from_millis(50), sent).await;
+    /// A call of `hang` by somebody who is gone before it is answered.
+    pub(crate) async fn abandoned(&self) {
+        let id = "mcp__fix__hang".parse().unwrap();
+        let heard = || self.server().status().stderr.matches("hanging").count();
+        let before = heard();
+        let hanging = async {
+            while heard() == before {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            ended = self.server().call(&id, json!({})) => panic!("{ended:?}"),
+            () = hanging => {}
+        }
     }
 
     /// The text of a call that must complete.
@@ -155,7 +181,7 @@ pub(crate) fn group_members(group: u32) -> Vec<u32> {
 pub(crate) async fn until_gone(group: u32) {
     let gone = async {
         while !group_members(group).is_empty() {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     tokio::time::timeout(Duration::from_secs(20), gone)

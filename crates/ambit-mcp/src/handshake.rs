@@ -1,0 +1,203 @@
+//! How a connection begins: a child or an address, then whichever handshake the server speaks.
+//! The stateless one is tried first, on the same connection as the other. A server that cannot
+//! bear even the question (some end themselves when anything precedes `initialize`) is asked
+//! again with the old one alone, and that is remembered.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::model::{ProtocolVersion, ServerPeerInfo};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService,
+    serve_client_with_lifecycle_and_ct,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::process::Command;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::error::McpError;
+use crate::map::{About, cut};
+use crate::news::{ListNews, Listener, needs_subscription, subscribe};
+use crate::process::{Process, StderrTail, inherited, launch};
+use crate::spec::{ServerSpec, Transport};
+
+/// Longest reason passed on from the other side.
+pub(crate) const MAX_REASON: usize = 500;
+
+/// What outlives one connection of a server.
+#[derive(Default)]
+pub(crate) struct Lasting {
+    pub(crate) stderr: Arc<StderrTail>,
+    /// Counts how often the server said that its tools changed.
+    pub(crate) changes: watch::Sender<u64>,
+    /// The server cannot bear the question for the stateless era.
+    initialize_only: AtomicBool,
+}
+
+/// A connection on which both sides have introduced themselves.
+pub(crate) struct Joined {
+    pub(crate) service: RunningService<RoleClient, Listener>,
+    pub(crate) process: Option<Process>,
+    pub(crate) about: About,
+    pub(crate) end_tasks: DropGuard,
+}
+
+/// Connects, in whichever era the server lives.
+pub(crate) async fn join(
+    spec: &ServerSpec,
+    lasting: &Lasting,
+    news: &ListNews,
+) -> Result<Joined, McpError> {
+    if !lasting.initialize_only.load(Ordering::Relaxed) {
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        match attempt(spec, lasting, news, lifecycle).await? {
+            Ok(joined) => return Ok(joined),
+            Err(refused) if refused.is_final => return Err(refused.error),
+            Err(_) => {}
+        }
+    }
+    let joined = attempt(spec, lasting, news, ClientLifecycleMode::Initialize).await?;
+    let joined = joined.map_err(|it| it.error)?;
+    lasting.initialize_only.store(true, Ordering::Relaxed);
+    Ok(joined)
+}
+
+/// A handshake that failed.
+struct Refused {
+    error: McpError,
+    /// Whether another handshake would fail, too.
+    is_final: bool,
+}
+
+/// The outer error is one no other handshake can mend.
+async fn attempt(
+    spec: &ServerSpec,
+    lasting: &Lasting,
+    news: &ListNews,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Result<Joined, Refused>, McpError> {
+    let lost = CancellationToken::new();
+    let end_tasks = lost.clone().drop_guard();
+    let listener = Listener::new(news.clone());
+    let (process, opened) = match &spec.transport {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        } => {
+            let mut child = child_command(command, args, env, cwd.as_deref());
+            let launched = launch(&mut child, &lasting.stderr, lost.clone());
+            let launched = launched.map_err(|source| McpError::Spawn {
+                server: spec.name.clone(),
+                command: command.clone(),
+                source,
+            })?;
+            // Messages are bounded before they get here.
+            let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
+                .with_max_line_length(usize::MAX);
+            let opened =
+                serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
+            (Some(launched.process), opened.await)
+        }
+        Transport::Http { url, headers } => {
+            let config = http_config(spec, url, headers)?;
+            let transport = StreamableHttpClientTransport::from_config(config);
+            let opened =
+                serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
+            (None, opened.await)
+        }
+    };
+    let service = match opened {
+        Ok(service) => service,
+        Err(error) => return Ok(Err(refused(spec, process.as_ref(), &error).await)),
+    };
+    let info = service.peer_info();
+    if info.as_deref().is_some_and(needs_subscription) {
+        tokio::spawn(subscribe(service.peer().clone(), news.clone(), lost));
+    }
+    Ok(Ok(Joined {
+        about: info.as_deref().map(about).unwrap_or_default(),
+        service,
+        process,
+        end_tasks,
+    }))
+}
+
+fn child_command(
+    program: &str,
+    args: &[String],
+    env: &[(String, String)],
+    cwd: Option<&Path>,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(inherited());
+    command.envs(env.iter().map(|(name, value)| (name, value)));
+    if let Some(cwd) = cwd {
+        command.current_dir(cwd);
+    }
+    command
+}
+
+fn http_config(
+    spec: &ServerSpec,
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransportConfig, McpError> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url)
+        .max_concurrent_requests(spec.concurrency);
+    for (name, value) in headers {
+        let bad = || McpError::BadHeader {
+            server: spec.name.clone(),
+            header: name.clone(),
+        };
+        let name = name.parse().map_err(|_| bad())?;
+        let value = value.parse().map_err(|_| bad())?;
+        config.custom_headers.insert(name, value);
+    }
+    Ok(config)
+}
+
+fn about(info: &ServerPeerInfo) -> About {
+    About {
+        version: info
+            .server_info
+            .as_ref()
+            .map(|it| it.version.clone())
+            .unwrap_or_default(),
+        protocol: info.protocol_version.to_string(),
+        instructions: info.instructions.clone().unwrap_or_default(),
+    }
+}
+
+async fn refused(
+    spec: &ServerSpec,
+    process: Option<&Process>,
+    error: &ClientInitializeError,
+) -> Refused {
+    let server = spec.name.clone();
+    if error.is_authorization_required() || error.auth_challenge().is_some() {
+        return Refused {
+            error: McpError::Unauthorized { server },
+            is_final: true,
+        };
+    }
+    let end = match process {
+        Some(process) => process.end().await,
+        None => None,
+    };
+    Refused {
+        error: McpError::Connect {
+            server,
+            reason: end.unwrap_or_else(|| cut(&error.to_string(), MAX_REASON)),
+        },
+        is_final: matches!(error, ClientInitializeError::LegacyFallbackFailed { .. }),
+    }
+}
