@@ -8,7 +8,7 @@ use ambit_core::grant::GrantProblem;
 use ambit_core::id::Kind;
 use ambit_core::projection::ToolFormat;
 use ambit_runtime::discovery::TurnRequest;
-use ambit_runtime::injection::LOAD_SKILL;
+use ambit_runtime::injection::{LOAD_SKILL, SKILL_SEARCH, TOOL_SEARCH};
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::{Session, SessionSpec};
 use ambit_runtime::{CallReport, CallRequest, CancellationToken};
@@ -125,6 +125,7 @@ impl Front {
         let is_known = self.session.visible().find(name).is_some();
         let query = arguments
             .get("query")
+            .filter(|_| [TOOL_SEARCH, SKILL_SEARCH].contains(&name))
             .and_then(Value::as_str)
             .map(str::to_owned);
         let request = CallRequest {

@@ -51,7 +51,7 @@ impl Handler {
     }
 
     /// The session of a client that may never have said hello.
-    async fn session(&self, context: &RequestContext<RoleServer>) -> Result<&Front, ErrorData> {
+    async fn client(&self, context: &RequestContext<RoleServer>) -> Result<&Front, ErrorData> {
         self.front(context, Era::Stateless).await
     }
 
@@ -67,7 +67,9 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        map::server_config(self.style, ABOUT.to_owned())
+        // Asked for before a client is known, which is to say by one of the stateless era.
+        let style = style_for(None, Era::Stateless, self.style);
+        map::server_config(style, ABOUT.to_owned())
     }
 
     async fn initialize(
@@ -79,7 +81,7 @@ impl ServerHandler for Handler {
         self.approver.connect(&context.peer, &request.capabilities);
         let front = self.front(&context, Era::Session).await?;
         let version = self.negotiate_initialize(&request)?.protocol_version;
-        let info = map::server_config(Some(front.style()), instructions(front));
+        let info = map::server_config(front.style(), instructions(front));
         Ok(info.with_protocol_version(version))
     }
 
@@ -88,7 +90,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let front = self.session(&context).await?;
+        let front = self.client(&context).await?;
         // Whoever asks for the list need not be told that it changed.
         front.catch_up();
         let tools = front.tools().iter().filter_map(map::tool).collect();
@@ -100,7 +102,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let front = self.session(&context).await?;
+        let front = self.client(&context).await?;
         self.tell(front, front.catch_up(), &context.peer).await;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let (answer, listing) = front.call(&request.name, arguments, &context.ct).await;
@@ -119,7 +121,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let front = self.session(&context).await?;
+        let front = self.client(&context).await?;
         let prompts = front.skills().into_iter().map(map::prompt).collect();
         Ok(ListPromptsResult::with_all_items(prompts))
     }
@@ -129,7 +131,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let front = self.session(&context).await?;
+        let front = self.client(&context).await?;
         let (answer, listing) = front.load_skill(&request.name, &context.ct).await;
         self.tell(front, listing, &context.peer).await;
         // A prompt cannot say no; the protocol's error can.

@@ -24,13 +24,13 @@ const CODE: &str = "ambit/code";
 const CALL: &str = "ambit/call";
 
 /// Who answers, and what can be asked of it.
-pub(crate) fn server_config(style: Option<Style>, instructions: String) -> ServerConfig {
+pub(crate) fn server_config(style: Style, instructions: String) -> ServerConfig {
     let offers = ServerCapabilities::builder()
         .enable_tools()
         .enable_prompts();
     let capabilities = match style {
-        Some(Style::Dynamic) => offers.enable_tool_list_changed().build(),
-        _ => offers.build(),
+        Style::Dynamic => offers.enable_tool_list_changed().build(),
+        Style::Full | Style::Dispatch => offers.build(),
     };
     ServerConfig::new(capabilities)
         .with_server_info(

@@ -35,8 +35,10 @@ pub const READ_SKILL_FILE: &str = "read_skill_file";
 /// Calls another tool.
 pub const CALL_TOOL: &str = "call_tool";
 const DESCRIBE_TOOL: &str = "describe_tool";
-const TOOL_SEARCH: &str = "tool_search";
-const SKILL_SEARCH: &str = "skill_search";
+/// Finds tools.
+pub const TOOL_SEARCH: &str = "tool_search";
+/// Finds skills.
+pub const SKILL_SEARCH: &str = "skill_search";
 const READ_RESULT: &str = "read_result";
 
 /// What injections look like, before any session.

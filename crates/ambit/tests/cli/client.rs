@@ -163,6 +163,14 @@ impl Client {
         code
     }
 
+    /// Tells the server to stop, its input still open.
+    pub(crate) fn stop(mut self) -> i32 {
+        let process = self.child.id().to_string();
+        let told = std::process::Command::new("kill").arg(process).status();
+        assert!(told.unwrap().success());
+        self.child.wait().unwrap().code().unwrap_or(255)
+    }
+
     fn write(&mut self, message: Value) {
         let stdin = self.stdin.as_mut().unwrap();
         writeln!(stdin, "{message}").unwrap();

@@ -358,6 +358,15 @@ fn the_end_of_input_is_the_end() {
 }
 
 #[test]
+fn being_told_to_stop_is_an_end_like_any_other() {
+    let home = home();
+    let mut client = Client::connect(&home, &[]);
+    assert!(!client.tools().is_empty());
+    assert_eq!(client.stop(), 0);
+    home.run(&["log", "verify"]).exits(0);
+}
+
+#[test]
 fn what_is_wrong_is_said_before_serving_and_not_on_standard_output() {
     let home = configured(json!({"agents": {"a": {"capabilities": {"nope": {}}}}}));
     let run = home.run(&["mcp"]);
