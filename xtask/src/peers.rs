@@ -23,14 +23,39 @@ struct Peer {
 enum Package {
     /// A requirement for pip, pinned; it gets a virtual environment of its own.
     Pip(&'static str),
+    /// A package for npm, pinned; it gets a folder of its own.
+    Npm(&'static str),
 }
 
-const PEERS: &[Peer] = &[Peer {
-    name: "skills-ref",
-    package: Package::Pip("skills-ref==0.1.1"),
-    program: "bin/agentskills",
-    variable: "AMBIT_SKILLS_REF",
-}];
+impl Package {
+    /// What is asked of the registry.
+    fn requirement(&self) -> &'static str {
+        match self {
+            Package::Pip(requirement) | Package::Npm(requirement) => requirement,
+        }
+    }
+}
+
+const PEERS: &[Peer] = &[
+    Peer {
+        name: "skills-ref",
+        package: Package::Pip("skills-ref==0.1.1"),
+        program: "bin/agentskills",
+        variable: "AMBIT_SKILLS_REF",
+    },
+    Peer {
+        name: "mcp-python",
+        package: Package::Pip("mcp==2.3.0"),
+        program: "bin/python",
+        variable: "AMBIT_MCP_PYTHON",
+    },
+    Peer {
+        name: "mcp-everything",
+        package: Package::Npm("@modelcontextprotocol/server-everything@2026.8.31"),
+        program: "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+        variable: "AMBIT_MCP_EVERYTHING",
+    },
+];
 
 /// Installs what is missing; the variables to set for the tests.
 pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
@@ -59,7 +84,7 @@ pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
 }
 
 fn missing(peer: &Peer, failure: &Failure) -> String {
-    let Package::Pip(requirement) = peer.package;
+    let requirement = peer.package.requirement();
     let why = failure.to_string();
     // Installers tell the cause last.
     let why = why
@@ -81,19 +106,25 @@ fn installed(peer: &Peer) -> Result<PathBuf> {
         .and_then(|file| file.lock().map(|()| file))
         .map_err(Failure::file(&lock))?;
 
-    let Package::Pip(requirement) = peer.package;
+    let requirement = peer.package.requirement();
     let directory = peers.join(peer.name);
     let program = directory.join(peer.program);
     let stamp = directory.join("stamp");
-    // The interpreter is a link out of the environment, and what it points to may have gone.
-    let works = program.exists() && directory.join("bin/python").exists();
+    let works = match peer.package {
+        // The interpreter is a link out of the environment, and what it points to may have gone.
+        Package::Pip(_) => program.exists() && directory.join("bin/python").exists(),
+        Package::Npm(_) => program.exists(),
+    };
     if works && fs::read_to_string(&stamp).is_ok_and(|it| it == requirement) {
         return Ok(program);
     }
     if directory.exists() {
         fs::remove_dir_all(&directory).map_err(Failure::file(&directory))?;
     }
-    pip(&directory, requirement)?;
+    match peer.package {
+        Package::Pip(_) => pip(&directory, requirement)?,
+        Package::Npm(_) => npm(&directory, requirement)?,
+    }
     // Last: without it the next run begins again.
     fs::write(&stamp, requirement).map_err(Failure::file(&stamp))?;
     Ok(program)
@@ -113,6 +144,17 @@ fn pip(directory: &Path, requirement: &str) -> Result {
     ]);
     // Out of reach should be known in seconds.
     install.args(["--retries", "1", "--timeout", "20", requirement]);
+    capture(install).map(drop)
+}
+
+fn npm(directory: &Path, requirement: &str) -> Result {
+    fs::create_dir_all(directory).map_err(Failure::file(directory))?;
+    let mut install = Command::new("npm");
+    install.args(["install", "--silent", "--no-audit", "--no-fund"]);
+    install
+        .args(["--fetch-retries", "1", "--prefix"])
+        .arg(directory)
+        .arg(requirement);
     capture(install).map(drop)
 }
 
