@@ -9,13 +9,11 @@ use ambit_core::granted::Granted;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, Rules};
-use ambit_core::policy::hides;
 use ambit_core::search::{Hit, SearchIndex, SearchRequest};
 use ambit_core::turn::{Asked, Relevance, TurnInput};
-use ambit_core::visible::HiddenReason;
 use ambit_core::weights::Weights;
-use ambit_core::wire::is_injection;
 
+use crate::gates::{Gates, Purpose};
 use crate::heard::Heard;
 use crate::marketplace::CapabilityMarketplace;
 
@@ -68,6 +66,7 @@ pub struct Bounds {
     pub channel: BTreeSet<ChannelFeature>,
     /// How its turns are selected.
     pub settings: DiscoverySettings,
+    pub(crate) gates: Gates,
 }
 
 impl Bounds {
@@ -146,16 +145,9 @@ impl CapabilityMarketplace {
             return input;
         }
         let index = self.index();
-        // What a rule forbids takes part, so that forbidding it does not lift what ranks below.
-        let gate = index.gate(|id| {
-            bounds.granted.contains(id)
-                && catalog.get(id).is_some_and(|it| {
-                    matches!(
-                        hides(catalog, &input, it),
-                        None | Some(HiddenReason::RuleForbids { .. })
-                    )
-                })
-        });
+        let gate = bounds
+            .gates
+            .of(Purpose::Selecting, &index, catalog, bounds, &input);
         input.relevance = asked
             .into_iter()
             .map(|(asked, text)| {
@@ -185,19 +177,12 @@ impl CapabilityMarketplace {
         input
     }
 
-    /// Searches what an agent could have visible now: what nothing but relevance hides. Injections
-    /// are always there, so nobody has to find them.
+    /// Searches what an agent could have visible now: what nothing but relevance hides.
     pub fn search(&self, bounds: &Bounds, request: &SearchRequest) -> Vec<Hit> {
         let catalog = self.catalog();
-        let input = bounds.input();
         let index: Arc<SearchIndex> = self.index();
-        let gate = index.gate(|id| {
-            !is_injection(id)
-                && bounds.granted.contains(id)
-                && catalog
-                    .get(id)
-                    .is_some_and(|it| hides(&catalog, &input, it).is_none())
-        });
+        let gates = &bounds.gates;
+        let gate = gates.of(Purpose::Finding, &index, &catalog, bounds, &bounds.input());
         index.search(request, &gate)
     }
 }

@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::discovery::{Bounds, DiscoverySettings, TurnRequest};
 use crate::executor::CapabilityExecutor;
+use crate::gates::Gates;
 use crate::heard::Heard;
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
@@ -146,14 +147,16 @@ impl CapabilityMarketplace {
                 granted: Arc::new(
                     executors
                         .keys()
-                        .cloned()
-                        .chain(injections.iter().map(|it| it.id.clone()))
+                        .chain(injections.iter().map(|it| &it.id))
+                        // The catalog's own copy: comparing the two is quick then.
+                        .map(|id| catalog.get(id).map_or(id, |it| &it.id).clone())
                         .collect(),
                 ),
                 mode: spec.mode,
                 rules: spec.rules,
                 channel: spec.channel,
                 settings: spec.discovery,
+                gates: Gates::default(),
             },
             heard: Mutex::default(),
         });
