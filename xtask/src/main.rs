@@ -10,6 +10,7 @@ mod charter;
 mod check;
 mod direction;
 mod eval;
+mod exposure;
 mod generate;
 mod libtest;
 mod mentions;
@@ -34,6 +35,7 @@ usage: cargo xtask TASK
   soak [NAME]     long campaigns, in release
   bench [ARGS…]   measure; arguments go to the benchmark
   eval [DIR]      measure search on labelled sets, and write docs/evaluation.md
+  exposure [DIR]  measure what a model has to read, and write docs/exposure.md
   help            this text";
 
 fn main() -> ExitCode {
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["soak", name] => soak::run(&root, Some(name)),
         ["bench", rest @ ..] => bench::run(&root, rest),
         ["eval", rest @ ..] => eval::run(&root, rest),
+        ["exposure", rest @ ..] => exposure::run(&root, rest),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             Ok(())

@@ -1,6 +1,7 @@
 //! All descriptors, as immutable snapshots. Sources push whole-source snapshots; the catalog
 //! computes what changed. System facts, never shown raw to a model.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -199,25 +200,39 @@ fn admit(
     descriptors: &[Arc<CapabilityDescriptor>],
     change: &mut CatalogChange,
 ) -> BTreeMap<CapabilityId, Arc<CapabilityDescriptor>> {
-    let skeletons: Vec<String> = descriptors.iter().map(|it| it.id.skeleton()).collect();
-    let mut groups: HashMap<&str, BTreeSet<&CapabilityId>> = HashMap::new();
-    for (descriptor, skeleton) in descriptors.iter().zip(&skeletons) {
-        groups.entry(skeleton).or_default().insert(&descriptor.id);
+    // Who shares a skeleton with whom. Hardly anyone does, so a group is made by its second.
+    let mut first: HashMap<String, &CapabilityId> = HashMap::with_capacity(descriptors.len());
+    let mut groups: HashMap<String, BTreeSet<&CapabilityId>> = HashMap::new();
+    for descriptor in descriptors {
+        let id = &descriptor.id;
+        match first.entry(id.skeleton()) {
+            Entry::Vacant(free) => {
+                free.insert(id);
+            }
+            Entry::Occupied(taken) if *taken.get() == id => {}
+            Entry::Occupied(taken) => {
+                let group = groups.entry(taken.key().clone()).or_default();
+                group.extend([*taken.get(), id]);
+            }
+        }
     }
     let known = |id: &CapabilityId| entries.get(id).is_some_and(|entry| entry.source == source);
+    let twin = |id: &CapabilityId| {
+        let group = match groups.is_empty() {
+            true => None,
+            false => groups.get(&id.skeleton()),
+        };
+        let others = || group.into_iter().flatten().filter(|it| **it != id);
+        others().find(|it| known(it)).or(others().next()).copied()
+    };
     let mut offered = BTreeMap::new();
-    for (descriptor, skeleton) in descriptors.iter().zip(&skeletons) {
+    for descriptor in descriptors {
         let id = &descriptor.id;
-        let shadows = entries.get(id).is_some_and(|entry| entry.source != source);
-        let twin = groups.get(skeleton.as_str()).and_then(|group| {
-            let others = || group.iter().copied().filter(|it| *it != id);
-            match others().find(|it| known(it)) {
-                _ if known(id) => None,
-                Some(real) => Some(real),
-                None => others().next(),
-            }
-        });
-        let resembles = if shadows { Some(id) } else { twin };
+        let resembles = match entries.get(id) {
+            Some(entry) if entry.source == source => None,
+            Some(_) => Some(id),
+            None => twin(id),
+        };
         match resembles {
             Some(resembles) => {
                 let refused = RefusedEntry {

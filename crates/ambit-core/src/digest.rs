@@ -126,9 +126,12 @@ impl FromStr for Digest {
             .filter(|hex| hex.len() == 64 && hex.is_ascii())
             .ok_or_else(bad)?;
         let mut bytes = [0; 32];
-        for (n, byte) in bytes.iter_mut().enumerate() {
-            let pair = hex.get(n * 2..n * 2 + 2).ok_or_else(bad)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| bad())?;
+        // By hand as well: a warm start reads thousands.
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+            let [high, low] = [pair.first(), pair.last()]
+                .map(|it| it.and_then(|digit| char::from(*digit).to_digit(16)));
+            let value = high.zip(low).map(|(high, low)| high << 4 | low);
+            *byte = value.and_then(|it| u8::try_from(it).ok()).ok_or_else(bad)?;
         }
         Ok(Digest(bytes))
     }
@@ -172,6 +175,7 @@ mod tests {
             "sha256:",
             "md5:00",
             &format!("sha256:{}", "g".repeat(64)),
+            &format!("sha256:{}", "+1".repeat(32)),
         ] {
             assert!(bad.parse::<Digest>().is_err());
         }

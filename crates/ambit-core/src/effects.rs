@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One thing a call may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Effect {
     /// Looks at something.
@@ -113,13 +113,7 @@ impl Serialize for Effects {
 
 impl<'de> Deserialize<'de> for Effects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::<String>::deserialize(deserializer)?
-            .iter()
-            .map(|word| {
-                Effect::parse(word)
-                    .ok_or_else(|| D::Error::custom(format!("`{word}` is not an effect")))
-            })
-            .collect()
+        Vec::<Effect>::deserialize(deserializer).map(Effects::from_iter)
     }
 }
 

@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::granted::Granted;
-use ambit_core::id::CapabilityId;
+use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, Rules};
-use ambit_core::policy::hides;
 use ambit_core::search::{Hit, SearchIndex, SearchRequest};
 use ambit_core::turn::{Asked, Relevance, TurnInput};
-use ambit_core::visible::HiddenReason;
 use ambit_core::weights::Weights;
-use ambit_core::wire::is_injection;
 
+use crate::gates::{Gates, Purpose};
 use crate::heard::Heard;
 use crate::marketplace::CapabilityMarketplace;
 
@@ -82,6 +80,7 @@ pub struct Bounds {
     pub settings: DiscoverySettings,
     /// How much of it is put in front of the agent.
     pub exposure: Exposure,
+    pub(crate) gates: Gates,
 }
 
 impl Bounds {
@@ -168,16 +167,9 @@ impl CapabilityMarketplace {
             return input;
         }
         let index = self.index();
-        // What a rule forbids takes part, so that forbidding it does not lift what ranks below.
-        let gate = index.gate(|id| {
-            bounds.granted.contains(id)
-                && catalog.get(id).is_some_and(|it| {
-                    matches!(
-                        hides(catalog, &input, it),
-                        None | Some(HiddenReason::RuleForbids { .. })
-                    )
-                })
-        });
+        let gate = bounds
+            .gates
+            .of(Purpose::Selecting, &index, catalog, bounds, &input);
         input.relevance = asked
             .into_iter()
             .map(|(asked, text)| {
@@ -207,30 +199,26 @@ impl CapabilityMarketplace {
         input
     }
 
-    /// Searches what an agent could have visible now: what nothing but relevance hides. Injections
-    /// are always there, so nobody has to find them.
+    /// Searches what an agent could have visible now: what nothing but relevance hides.
     pub fn search(&self, bounds: &Bounds, request: &SearchRequest) -> Vec<Hit> {
-        self.search_among(bounds, request, |_| true)
+        self.search_for(bounds, request, Purpose::Finding { kind: None })
     }
 
-    /// The same, among some of it: the rest takes no place in the answer.
-    pub(crate) fn search_among(
+    /// The same, among one kind of it: the rest takes no place in the answer.
+    pub(crate) fn search_kind(
         &self,
         bounds: &Bounds,
         request: &SearchRequest,
-        wanted: impl Fn(&CapabilityId) -> bool,
+        kind: Kind,
     ) -> Vec<Hit> {
+        self.search_for(bounds, request, Purpose::Finding { kind: Some(kind) })
+    }
+
+    fn search_for(&self, bounds: &Bounds, request: &SearchRequest, purpose: Purpose) -> Vec<Hit> {
         let catalog = self.catalog();
-        let input = bounds.input();
         let index: Arc<SearchIndex> = self.index();
-        let gate = index.gate(|id| {
-            !is_injection(id)
-                && wanted(id)
-                && bounds.granted.contains(id)
-                && catalog
-                    .get(id)
-                    .is_some_and(|it| hides(&catalog, &input, it).is_none())
-        });
+        let gates = &bounds.gates;
+        let gate = gates.of(purpose, &index, &catalog, bounds, &bounds.input());
         index.search(request, &gate)
     }
 }

@@ -7,6 +7,7 @@ pub mod discovery;
 mod dispatch;
 mod driver;
 pub mod executor;
+mod gates;
 pub mod heard;
 pub mod hook;
 mod indexed;

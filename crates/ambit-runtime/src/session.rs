@@ -26,6 +26,7 @@ use serde_json::Value;
 use crate::catalog::CatalogStep;
 use crate::discovery::{Bounds, DiscoverySettings, Exposure, TurnRequest};
 use crate::executor::CapabilityExecutor;
+use crate::gates::Gates;
 use crate::heard::Heard;
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
@@ -155,8 +156,9 @@ impl CapabilityMarketplace {
                 granted: Arc::new(
                     executors
                         .keys()
-                        .cloned()
-                        .chain(injections.iter().map(|it| it.id.clone()))
+                        .chain(injections.iter().map(|it| &it.id))
+                        // The catalog's own copy: comparing the two is quick then.
+                        .map(|id| catalog.get(id).map_or(id, |it| &it.id).clone())
                         .collect(),
                 ),
                 mode: spec.mode,
@@ -164,6 +166,7 @@ impl CapabilityMarketplace {
                 channel: spec.channel,
                 settings: spec.discovery,
                 exposure: spec.exposure,
+                gates: Gates::default(),
             },
             heard: Mutex::default(),
             state: Mutex::new(state),

@@ -5,22 +5,28 @@
 //! been visible does *not* count. So what is visible stays, yet selecting again from the result
 //! changes nothing.
 
+use std::cmp::Reverse;
+
 use crate::id::{CapabilityId, Kind};
 use crate::policy::Candidate;
 use crate::turn::TurnInput;
-use crate::visible::{HiddenReason, Layer, Signal, VisibleEntry};
+use crate::visible::{HiddenReason, Layer, VisibleEntry};
 
-/// Shares out the budget. The result is in order of strength; what does not get in is added to
-/// `hidden` with its reason.
+/// What does not get in: how many of the hidden stand before it, what, and why not.
+type LeftOut = (usize, CapabilityId, HiddenReason);
+
+/// Shares out the budget among candidates in the order of their ids. What gets in is in order of
+/// strength.
 pub(super) fn fill(
     mut candidates: Vec<Candidate<'_>>,
     turn: &TurnInput,
-    hidden: &mut Vec<(CapabilityId, HiddenReason)>,
-) -> Vec<VisibleEntry> {
+) -> (Vec<VisibleEntry>, Vec<LeftOut>) {
+    let mut left_out = Vec::new();
     let mut room = turn.budget.unwrap_or(u32::MAX);
     let mut places = turn.limit.unwrap_or(u32::MAX);
     let mut members = Vec::new();
-    sort(&mut candidates, |it| it.score);
+    // Injections, then pins, then by score; a stable sort leaves equals in the order of ids.
+    candidates.sort_by_key(|it| (it.score.rank, Reverse(it.score.points)));
     for candidate in candidates {
         let line = candidate.descriptor.tokens.index;
         let full = if places == 0 {
@@ -29,7 +35,8 @@ pub(super) fn fill(
             (line > room).then_some(HiddenReason::OverBudget)
         };
         match full {
-            Some(reason) => hidden.push((
+            Some(reason) => left_out.push((
+                candidate.at,
                 candidate.descriptor.id.clone(),
                 candidate.forbidden.unwrap_or(reason),
             )),
@@ -41,38 +48,27 @@ pub(super) fn fill(
         }
     }
 
-    sort(&mut members, |it| it.fresh_score());
+    members.sort_by(|a, b| {
+        let key = |it: &Candidate<'_>| (it.score.rank, Reverse(it.score.fresh));
+        let by_id = || a.descriptor.id.cmp(&b.descriptor.id);
+        key(a).cmp(&key(b)).then_with(by_id)
+    });
     let mut visible = Vec::new();
     for member in members {
         let (layer, tokens) = widest(&member, room);
         room -= tokens - member.descriptor.tokens.index.min(tokens);
         let id = member.descriptor.id.clone();
         match member.forbidden {
-            Some(reason) => hidden.push((id, reason)),
+            Some(reason) => left_out.push((member.at, id, reason)),
             None => visible.push(VisibleEntry {
                 id,
                 layer,
                 tokens,
-                reasons: member.reasons,
+                reasons: member.score.into_reasons(),
             }),
         }
     }
-    visible
-}
-
-/// Injections, then pins, then by score, then by id.
-fn sort(candidates: &mut [Candidate<'_>], score: impl Fn(&Candidate<'_>) -> i64) {
-    let class = |it: &Candidate<'_>| match it {
-        it if it.has(Signal::Injected) => 0,
-        it if it.has(Signal::Pinned) => 1,
-        _ => 2,
-    };
-    candidates.sort_by(|a, b| {
-        let key = |it: &Candidate<'_>| (class(it), std::cmp::Reverse(score(it)));
-        key(a)
-            .cmp(&key(b))
-            .then_with(|| a.descriptor.id.cmp(&b.descriptor.id))
-    });
+    (visible, left_out)
 }
 
 /// The fullest layer for which there is room beyond the line already paid for. A skill is its

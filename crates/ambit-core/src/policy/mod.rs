@@ -16,50 +16,48 @@ mod tests;
 pub use filter::{eligible, hides};
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::catalog::CatalogSnapshot;
 use crate::descriptor::CapabilityDescriptor;
 use crate::granted::Granted;
+use crate::id::CapabilityId;
 use crate::turn::TurnInput;
-use crate::visible::{HiddenReason, Signal, VisibleReason, VisibleSet};
-use score::Scores;
+use crate::visible::{HiddenReason, VisibleSet};
+use score::{Score, Scores};
 
 /// Recorded with every turn: replay refuses to compare across versions.
 pub const POLICY_VERSION: u32 = 1;
 
 /// Something that may be visible, and how much speaks for it.
 struct Candidate<'a> {
-    descriptor: &'a Arc<CapabilityDescriptor>,
-    score: i64,
-    reasons: Vec<VisibleReason>,
+    descriptor: &'a CapabilityDescriptor,
+    /// How many of the hidden stand before it.
+    at: usize,
+    score: Score,
     /// A rule forbids it. It still takes its place while the budget is shared out, so that
     /// forbidding something never lets something else in.
     forbidden: Option<HiddenReason>,
 }
 
-impl Candidate<'_> {
-    fn has(&self, signal: Signal) -> bool {
-        self.reasons.iter().any(|it| it.signal == signal)
-    }
-
-    /// What speaks for it besides having been visible.
-    fn fresh_score(&self) -> i64 {
-        let stays = self.reasons.iter().find(|it| it.signal == Signal::Stays);
-        self.score - stays.map_or(0, |it| i64::from(it.weight))
-    }
-}
+/// What is not visible, and why, by id.
+type Hidden = Vec<(CapabilityId, HiddenReason)>;
 
 /// Selects what is visible.
+///
+/// It runs before every turn over all there is, so it is one walk: catalog, grants and signals
+/// are all in the order of ids.
 pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) -> VisibleSet {
     let mut scores = Scores::of(turn);
     let mut candidates = Vec::new();
-    let mut hidden = Vec::new();
+    let mut hidden = Hidden::with_capacity(catalog.len());
     let mut grants = granted.iter().peekable();
     for descriptor in catalog.iter() {
-        // Both are in id order: one walk along both answers "granted?" for all.
-        while grants.next_if(|id| **id < descriptor.id).is_some() {}
-        let is_granted = grants.next_if(|id| **id == descriptor.id).is_some();
+        // Equal first: it is the usual case, and ids that share their text are equal at a glance.
+        let mut is_granted = grants.next_if(|id| **id == descriptor.id).is_some();
+        if !is_granted {
+            while grants.next_if(|id| **id < descriptor.id).is_some() {}
+            is_granted = grants.next_if(|id| **id == descriptor.id).is_some();
+        }
         let reason = match is_granted {
             false => Some(HiddenReason::NotGranted),
             true => hides(catalog, turn, descriptor),
@@ -73,20 +71,37 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
             None => None,
         };
         match scores.judge(descriptor) {
-            Ok((score, reasons)) => candidates.push(Candidate {
+            Ok(score) => candidates.push(Candidate {
                 descriptor,
+                at: hidden.len(),
                 score,
-                reasons,
                 forbidden,
             }),
             Err(reason) => hidden.push((descriptor.id.clone(), forbidden.unwrap_or(reason))),
         }
     }
-    let mut visible = fill::fill(candidates, turn, &mut hidden);
+    let (mut visible, left_out) = fill::fill(candidates, turn);
 
     let places: HashMap<_, _> = turn.previous.iter().zip(0_usize..).collect();
     // New entries keep the order of their strength, which `fill` put them in.
     visible.sort_by_key(|entry| places.get(&entry.id).copied().unwrap_or(usize::MAX));
-    hidden.sort_by(|(a, _), (b, _)| a.cmp(b));
-    VisibleSet::new(visible, hidden)
+    VisibleSet::new(visible, put_back(hidden, left_out))
+}
+
+/// Puts what did not get in where its id belongs among the hidden.
+fn put_back(hidden: Hidden, mut left_out: Vec<(usize, CapabilityId, HiddenReason)>) -> Hidden {
+    if left_out.is_empty() {
+        return hidden;
+    }
+    left_out.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    let mut all = Hidden::with_capacity(hidden.len() + left_out.len());
+    let mut hidden = hidden.into_iter();
+    let mut taken = 0;
+    for (at, id, reason) in left_out {
+        all.extend(hidden.by_ref().take(at - taken));
+        all.push((id, reason));
+        taken = at;
+    }
+    all.extend(hidden);
+    all
 }

@@ -1,5 +1,7 @@
 //! Selection as a table, and the properties it must never lose.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -10,7 +12,7 @@ use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
 use crate::permission::{Mode, Rule, Rules, Verdict};
 use crate::turn::{Asked, Relevance};
-use crate::visible::{Layer, Signal};
+use crate::visible::{Layer, Signal, VisibleReason};
 use crate::weights::Weights;
 
 const CATALOG: &str = "

@@ -288,7 +288,7 @@ impl SearchIndex {
     }
 
     /// Whether a gate was made for this value.
-    pub(super) fn made(&self, gate: &Gate) -> bool {
+    pub fn made(&self, gate: &Gate) -> bool {
         gate.is_for(&self.segments)
     }
 

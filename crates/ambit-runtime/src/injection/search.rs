@@ -39,7 +39,7 @@ impl Search {
         let mut room = ANSWER_TOKENS;
         self.scope
             .market
-            .search_among(&self.scope.bounds, request, |id| id.kind() == self.kind)
+            .search_kind(&self.scope.bounds, request, self.kind)
             .into_iter()
             .filter_map(|hit| catalog.get(&hit.id).cloned())
             .take_while(|it| {

@@ -5,10 +5,13 @@
 
 mod effects;
 mod ls;
+#[path = "../support/made_up.rs"]
+mod made_up;
 mod no_op;
 mod pipeline;
 mod report;
 mod sample;
+mod select;
 
 use std::error::Error;
 use std::io::Write;
@@ -18,10 +21,11 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 3] = [
+const BENCHES: [(&str, Bench); 4] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
+    ("select", select::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -47,7 +47,11 @@ impl Quantity {
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = if self.value < 100.0 { 1 } else { 0 };
+        let digits = match self.value {
+            ..1.0 => 2,
+            ..100.0 => 1,
+            _ => 0,
+        };
         write!(f, "{:.digits$} {}", self.value, self.unit)
     }
 }
@@ -61,8 +65,9 @@ impl fmt::Display for Target {
     }
 }
 
-/// The middle and the slow end of many measurements.
+/// The fast end, the middle and the slow end of many measurements.
 pub(crate) struct Spread {
+    pub(crate) fastest: f64,
     pub(crate) median: f64,
     pub(crate) p99: f64,
 }
@@ -79,6 +84,7 @@ impl Spread {
                 .unwrap_or(f64::NAN)
         };
         Spread {
+            fastest: at(0),
             median: at(50),
             p99: at(99),
         }

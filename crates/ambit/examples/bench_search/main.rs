@@ -6,6 +6,8 @@
 //! that from a slow program.
 
 mod corpus;
+#[path = "../support/made_up.rs"]
+mod made_up;
 mod measure;
 
 use std::error::Error;

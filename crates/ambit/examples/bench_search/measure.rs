@@ -4,26 +4,19 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use ambit::core::id::{CapabilityId, Source};
+use ambit::core::id::CapabilityId;
 use ambit::core::search::{Gate, SearchDocument, SearchIndex, SearchRequest};
 use serde_json::{Value, json};
 
 use super::corpus::Corpus;
+use super::made_up::{PER_SOURCE, repeated};
 
-/// Tools of one source.
-const PER_SOURCE: usize = 50;
 /// Least number of tools indexed to measure memory, so that pages do not matter.
 const ENOUGH_FOR_MEMORY: usize = 100_000;
 const REPEATS: usize = 21;
 const SEARCHES: usize = 3_000;
 
 type Sources = Vec<(String, Vec<SearchDocument>)>;
-
-/// An id for the tool of that number; `None` only where it has no name.
-pub(crate) fn id(at: usize, name: &str) -> Option<CapabilityId> {
-    let owner = format!("s{}", at / PER_SOURCE);
-    CapabilityId::foreign_tool(Source::Mcp, &owner, &format!("{name}_{at}")).ok()
-}
 
 pub(crate) fn measure(corpus: &Corpus, tools: usize) -> Value {
     let sources = sources(corpus, tools);
@@ -73,19 +66,7 @@ pub(crate) fn measure(corpus: &Corpus, tools: usize) -> Value {
 
 /// The corpus as often as needed, each time under other names.
 fn sources(corpus: &Corpus, tools: usize) -> Sources {
-    let documents: Vec<SearchDocument> = corpus
-        .documents
-        .iter()
-        .cycle()
-        .take(tools)
-        .zip(0_usize..)
-        .filter_map(|(document, at)| {
-            Some(SearchDocument {
-                id: id(at, &document.name)?,
-                ..document.clone()
-            })
-        })
-        .collect();
+    let documents = repeated(&corpus.documents, tools);
     let sources = documents.chunks(PER_SOURCE).zip(0_usize..);
     sources
         .map(|(it, at)| (format!("s{at:06}"), it.to_vec()))

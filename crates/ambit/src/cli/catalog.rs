@@ -1,5 +1,6 @@
 //! `ls`, `show`, `resolve`: what there is, and what an agent has of it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::cli::setup::{Setup, seen};
 use crate::config::Problem;
 
 /// An entry, and why it cannot be used, if so.
-type Row = (Arc<CapabilityDescriptor>, Option<String>);
+type Row<'a> = (&'a CapabilityDescriptor, Option<Cow<'a, str>>);
 
 /// A catalog to look at. Looking leaves no trace, so the journal is not opened.
 fn look(setup: &Setup) -> Result<Arc<CapabilityMarketplace>, Fail> {
@@ -73,7 +74,7 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
     let market = look(setup)?;
     let catalog = market.catalog();
     let revision = market.revision();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     if args.agent.agent.is_some() || args.agent.mode.is_some() {
         let (checked, resolved) = resolved(setup, &market, args.agent.agent.as_deref())?;
         // What a resolver's own config leaves out is not granted.
@@ -96,17 +97,17 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
                     (!mode.shows(entry)).then(|| format!("the mode `{}` hides it", mode.as_str()));
                 let reason = reasons
                     .get(&grant.key)
-                    .cloned()
-                    .or_else(|| why_unavailable(&catalog, entry))
-                    .or(hidden);
-                rows.push((Arc::clone(entry), reason));
+                    .map(|it| Cow::Owned(it.clone()))
+                    .or_else(|| catalog.unavailable(entry).map(Cow::Borrowed))
+                    .or(hidden.map(Cow::Owned));
+                rows.push((entry, reason));
             }
         }
     } else {
         rows.extend(
             catalog
                 .iter()
-                .map(|entry| (Arc::clone(entry), why_unavailable(&catalog, entry))),
+                .map(|entry| (&**entry, catalog.unavailable(entry).map(Cow::Borrowed))),
         );
     }
     rows.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
@@ -124,12 +125,8 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
     Ok(Exit::Done)
 }
 
-fn why_unavailable(catalog: &CatalogSnapshot, entry: &CapabilityDescriptor) -> Option<String> {
-    catalog.unavailable(entry).map(str::to_owned)
-}
-
-fn print_list(rows: &[Row], printer: &Printer) {
-    let mut sources: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+fn print_list(rows: &[Row<'_>], printer: &Printer) {
+    let mut sources: BTreeMap<&str, Vec<&Row<'_>>> = BTreeMap::new();
     for row in rows {
         sources.entry(&row.0.source).or_default().push(row);
     }
@@ -207,10 +204,10 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
             .hint("its source has to be reached once"),
         ));
     };
-    let reason = why_unavailable(&catalog, entry);
+    let reason = catalog.unavailable(entry);
     if printer.is_json() {
         printer.document(Shown {
-            listed: Listed::new(entry, reason.as_deref()),
+            listed: Listed::new(entry, reason),
             wire_name: wire_name(&entry.id),
             description: &manifest.description,
             permissions: &manifest.permissions,
@@ -248,7 +245,7 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
             ),
         ),
         ("digest", entry.digest.to_string()),
-        ("unavailable", reason.unwrap_or_default()),
+        ("unavailable", reason.unwrap_or_default().to_owned()),
     ];
     let rows: Vec<Vec<String>> = facts
         .into_iter()
