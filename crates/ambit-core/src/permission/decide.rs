@@ -165,6 +165,11 @@ pub enum PermissionDecision {
     },
 }
 
+/// Whether arguments can leave this machine with a call: whatever reaches outside carries them.
+fn can_send_out(capability: &CapabilityDescriptor) -> bool {
+    capability.effects.has(Effect::Egress) || capability.effects.has(Effect::OpenWorld)
+}
+
 /// Decides about a visible capability. Total, and every answer has its reason.
 pub fn decide(capability: &CapabilityDescriptor, input: &PermissionInput) -> PermissionDecision {
     let rule = input.rules.deciding(capability);
@@ -174,7 +179,7 @@ pub fn decide(capability: &CapabilityDescriptor, input: &PermissionInput) -> Per
         };
     }
     // Before everything that could say yes: this question is for a person whatever was said before.
-    if input.taint.is_full() && capability.effects.has(Effect::Egress) {
+    if input.taint.is_full() && can_send_out(capability) {
         return PermissionDecision::Ask {
             reason: AskReason::Taint,
         };

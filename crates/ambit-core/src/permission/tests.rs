@@ -108,12 +108,14 @@ fn with_both_taints_sending_out_needs_a_person() {
         taint: taint.after(&file),
         ..Default::default()
     };
-    assert_eq!(
-        decide(&send, &input),
-        PermissionDecision::Ask {
-            reason: AskReason::Taint
-        }
-    );
+    for out in [&send, &outside] {
+        assert_eq!(
+            decide(out, &input),
+            PermissionDecision::Ask {
+                reason: AskReason::Taint
+            }
+        );
+    }
     assert!(matches!(
         decide(&file, &input),
         PermissionDecision::Allow { .. }

@@ -132,7 +132,7 @@ impl Setup {
         let unseen = servers.unseen();
         if !unseen.is_empty() {
             note(format!(
-                "looking at {} for the first time",
+                "looking at {}, of which nothing is known yet",
                 unseen.join(", ")
             ));
             self.runtime()?.block_on(servers.see(cache, seen));
