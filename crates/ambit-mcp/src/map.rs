@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use ambit_core::digest::Digest;
 use ambit_core::effects::Risk;
 use ambit_core::id::{CapabilityId, Source, skeleton};
 use ambit_core::manifest::CapabilityManifest;
@@ -59,6 +60,12 @@ impl ToolTable {
     pub(crate) fn raw_name(&self, id: &CapabilityId) -> Option<&str> {
         self.raw_names.get(id).map(String::as_str)
     }
+
+    /// Whether a capability is still defined as it was when this digest was taken.
+    pub(crate) fn is_defined_as(&self, id: &CapabilityId, definition: Digest) -> bool {
+        let found = self.manifests.iter().find(|it| it.id == *id);
+        found.is_some_and(|it| it.content == Some(definition))
+    }
 }
 
 /// What a server says about itself.
@@ -93,7 +100,8 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
             (!taken).then_some(it).ok_or(RefusedReason::ListedTwice)
         });
         match mapped {
-            Ok(manifest) => {
+            Ok(mut manifest) => {
+                manifest.content = definition(&manifest);
                 table.raw_names.insert(manifest.id.clone(), name);
                 table.manifests.push(manifest);
             }
@@ -104,6 +112,18 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
         }
     }
     table
+}
+
+/// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
+/// nothing else is no news.
+fn definition(manifest: &CapabilityManifest) -> Option<Digest> {
+    Digest::of(&(
+        &manifest.title,
+        &manifest.description,
+        &manifest.input_schema,
+        &manifest.output_schema,
+        manifest.effects,
+    ))
 }
 
 fn manifest(

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::descriptor::CapabilityDescriptor;
+use ambit_core::id::CapabilityId;
+use ambit_core::manifest::{Acceptance, CapabilityManifest};
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
@@ -66,11 +68,35 @@ impl McpResolver {
     pub async fn refresh(&self, cache: &DescriptorCache) -> Result<usize, Arc<McpError>> {
         let listed = self.server.list().await;
         self.note(listed.and_then(|manifests| {
+            let manifests = self.pinned(manifests, cache);
             let spec = self.server.spec();
             cache
                 .put_source(&spec.source(), &spec.identity(), &manifests)
                 .map_err(|error| Arc::new(McpError::from(error)))
         }))
+    }
+
+    /// A tool that is defined otherwise than when it was seen last has to be accepted by a person
+    /// before it runs again.
+    fn pinned(
+        &self,
+        listed: Vec<CapabilityManifest>,
+        cache: &DescriptorCache,
+    ) -> Vec<CapabilityManifest> {
+        let before = self.seen.lock().descriptors.clone().unwrap_or_default();
+        let was = |id: &CapabilityId| {
+            let descriptor = before.iter().find(|it| it.id == *id)?;
+            cache.definition(&descriptor.digest)
+        };
+        let pin = |mut manifest: CapabilityManifest| {
+            manifest.acceptance = match was(&manifest.id) {
+                Some(before) if before.content == manifest.content => before.acceptance,
+                Some(_) => Acceptance::PerDefinition,
+                None => Acceptance::NotNeeded,
+            };
+            manifest
+        };
+        listed.into_iter().map(pin).collect()
     }
 
     /// Why it cannot serve at the moment. What went wrong when it was listed is over once it is
@@ -167,6 +193,9 @@ struct McpExecutor(Arc<McpServer>);
 impl CapabilityExecutor for McpExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
         let id = call.id().clone();
-        self.0.call(&id, call.into_arguments()).await
+        let definition = call.content();
+        self.0
+            .call_defined(&id, definition, call.into_arguments())
+            .await
     }
 }

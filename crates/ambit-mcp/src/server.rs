@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use ambit_core::digest::Digest;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
@@ -76,10 +77,21 @@ impl McpServer {
             .map(|it| it.to_string())
     }
 
-    /// Calls a tool. Dropping the future tells the server so and keeps the connection.
+    /// Calls a tool, whatever it is defined as now.
     pub async fn call(
         self: &Arc<Self>,
         id: &CapabilityId,
+        arguments: Value,
+    ) -> Result<Output, Failure> {
+        self.call_defined(id, None, arguments).await
+    }
+
+    /// Calls a tool if it is still defined as it was judged. Dropping the future tells the server
+    /// so and keeps the connection.
+    pub async fn call_defined(
+        self: &Arc<Self>,
+        id: &CapabilityId,
+        definition: Option<Digest>,
         arguments: Value,
     ) -> Result<Output, Failure> {
         let _permit = self.permit().await.map_err(|it| it.failure())?;
@@ -95,6 +107,14 @@ impl McpServer {
                 let gone = format!("server `{}` does not offer `{id}` any more", self.spec.name);
                 return Ok(Err(Failure::provider(gone)));
             };
+            if definition.is_some_and(|it| !table.is_defined_as(id, it)) {
+                let changed = format!(
+                    "server `{}` has changed the definition of `{id}` since it was seen; nothing ran. \
+                     `ambit ls --refresh` takes the new one in, and a person has to accept it",
+                    self.spec.name
+                );
+                return Ok(Err(Failure::refused(changed)));
+            }
             connection.call(raw_name, arguments).await
         }
         .await;

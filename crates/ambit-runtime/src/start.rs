@@ -15,6 +15,7 @@ use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt
 pub struct StartedCall {
     call: CallId,
     id: CapabilityId,
+    content: Option<Digest>,
     arguments: Value,
 }
 
@@ -27,6 +28,11 @@ impl StartedCall {
     /// Which capability.
     pub fn id(&self) -> &CapabilityId {
         &self.id
+    }
+
+    /// What was behind the definition that was judged, where that can change by itself.
+    pub fn content(&self) -> Option<Digest> {
+        self.content
     }
 
     /// The arguments, checked against the input schema.
@@ -68,11 +74,13 @@ pub(crate) async fn record_start(
         receipt.written().await?;
     }
     let call = permitted.call().clone();
+    let content = permitted.capability().manifest().content;
     let (id, arguments) = permitted.into_parts();
     Ok((
         StartedCall {
             call,
             id,
+            content,
             arguments,
         },
         receipt,

@@ -3,6 +3,7 @@
 use ambit_core::code::Code;
 use ambit_core::observation::{Content, Observation};
 use ambit_mcp::RefusedReason;
+use ambit_runtime::resolver::{CapabilityResolver, Offer};
 use serde_json::json;
 
 use crate::support::{Rig, spec, text};
@@ -124,4 +125,35 @@ async fn changed_tools_are_noticed_and_can_be_called() {
     let output = rig.server().call(&id, json!({})).await.unwrap();
     assert_eq!(output.content, [Content::text("new here")]);
     assert_eq!(rig.server().status().tools, 17);
+}
+
+#[tokio::test]
+async fn a_changed_definition_does_not_run_before_someone_saw_it() {
+    let rig = Rig::listed([spec("fix", "normal")]).await;
+    assert_eq!(rig.text("mcp__fix__echo").await, "nothing");
+    let mut changes = rig.server().changes();
+    rig.text("mcp__fix__grow").await;
+    changes.changed().await.unwrap();
+    let Observation::Failed(failure) = rig.call("mcp__fix__echo", json!({})).await else {
+        panic!("it ran");
+    };
+    assert_eq!(failure.code, Code::Refused);
+    assert!(
+        failure.message.contains("changed the definition"),
+        "{failure:?}"
+    );
+
+    // Taken in, it waits for a person, and goes on waiting however often it is listed.
+    for _ in 0..2 {
+        rig.resolvers[0].refresh(&rig.cache()).await.unwrap();
+        let Offer::Seen { descriptors, .. } = rig.resolvers[0].offer() else {
+            panic!();
+        };
+        let waits: Vec<&str> = descriptors
+            .iter()
+            .filter(|it| it.acceptance.is_needed())
+            .map(|it| it.id.name())
+            .collect();
+        assert_eq!(waits, ["echo"], "what is new is not what changed");
+    }
 }

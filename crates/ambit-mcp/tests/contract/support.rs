@@ -113,6 +113,11 @@ impl Rig {
         }
     }
 
+    /// What is remembered of the servers.
+    pub(crate) fn cache(&self) -> DescriptorCache {
+        DescriptorCache::open(&self._folders.1.path().join("cache.db")).unwrap()
+    }
+
     /// The first server.
     pub(crate) fn server(&self) -> &Arc<McpServer> {
         self.resolvers[0].server()
