@@ -76,7 +76,9 @@ impl Page {
             out,
             "\n## A session of {} turns\n\n\
             The prefix is what stands at the beginning exactly as it stood there the turn before: \
-            what a provider's prompt cache can keep.\n\n\
+            what a provider's prompt cache can keep. While there is room, what is new comes last \
+            and all of the prefix stays. Once the budget is full, what is new takes older entries' \
+            definitions down to a card or a line, and the prefix ends at the first of them.\n\n\
             | turn | before it | entries | new | gone | tokens | kept prefix | of the turn before |\n\
             |---|---|---|---|---|---|---|---|\n",
             self.turns.len()

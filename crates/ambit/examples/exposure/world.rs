@@ -95,7 +95,11 @@ impl World {
                 let texts = it.output.content.iter().filter_map(|it| it.as_text());
                 Ok(texts.collect())
             }
-            other => Err(format!("`{target}`: {other:?}").into()),
+            other => {
+                let visible = session.visible();
+                let ids: Vec<&str> = visible.entries().iter().map(|it| it.id.as_str()).collect();
+                Err(format!("`{target}`: {other:?}; visible: {}", ids.join(" ")).into())
+            }
         }
     }
 
