@@ -10,6 +10,7 @@ use crate::digest::Digest;
 use crate::effects::{Effects, Risk};
 use crate::id::{CapabilityId, Kind};
 use crate::manifest::{Acceptance, CapabilityManifest, ChannelFeature, Hints, Permission, Tag};
+use crate::visible::Layer;
 
 /// What an entry costs a model's context, per layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,17 @@ pub struct TokenCosts {
     pub card: u32,
     /// Everything: the schema, or a skill's body.
     pub full: u32,
+}
+
+impl TokenCosts {
+    /// Of one layer.
+    pub fn of(&self, layer: Layer) -> u32 {
+        match layer {
+            Layer::Index => self.index,
+            Layer::Card => self.card,
+            Layer::Full => self.full,
+        }
+    }
 }
 
 /// One entry of the catalog.

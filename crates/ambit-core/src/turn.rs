@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
 use crate::permission::{Mode, Rules};
+use crate::visible::{Layer, VisibleEntry};
 use crate::weights::Weights;
 
 /// A text that was searched for before selecting.
@@ -35,6 +36,24 @@ pub struct Relevance {
     pub hits: Vec<(CapabilityId, u32)>,
 }
 
+/// What a model has read of a capability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Which.
+    pub id: CapabilityId,
+    /// How much of it.
+    pub layer: Layer,
+}
+
+impl From<&VisibleEntry> for Shown {
+    fn from(it: &VisibleEntry) -> Self {
+        Shown {
+            id: it.id.clone(),
+            layer: it.layer,
+        }
+    }
+}
+
 /// The input of one selection, besides the catalog and what is granted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -53,7 +72,7 @@ pub struct TurnInput {
     pub limit: Option<u32>,
     /// What was visible before, in order of first appearance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub previous: Vec<CapabilityId>,
+    pub previous: Vec<Shown>,
     /// What the task, observations and files point to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relevance: Vec<Relevance>,

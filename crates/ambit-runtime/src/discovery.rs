@@ -10,7 +10,7 @@ use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, Rules};
 use ambit_core::search::{Hit, SearchIndex, SearchRequest};
-use ambit_core::turn::{Asked, Relevance, TurnInput};
+use ambit_core::turn::{Asked, Relevance, Shown, TurnInput};
 use ambit_core::weights::Weights;
 
 use crate::gates::{Gates, Purpose};
@@ -108,7 +108,7 @@ impl CapabilityMarketplace {
         catalog: &CatalogSnapshot,
         request: &TurnRequest,
         heard: &Heard,
-        previous: Vec<CapabilityId>,
+        previous: Vec<Shown>,
     ) -> TurnInput {
         if bounds.exposure != Exposure::Selected {
             // All that may be used can be called, whatever was said and heard.

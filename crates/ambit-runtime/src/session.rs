@@ -18,6 +18,7 @@ use ambit_core::observation::Observation;
 use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
+use ambit_core::turn::Shown;
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
 use parking_lot::Mutex;
@@ -246,7 +247,7 @@ impl Session {
             .visible
             .entries()
             .iter()
-            .map(|it| it.id.clone())
+            .map(Shown::from)
             .collect();
         let heard = {
             let mut heard = scope.heard.lock();

@@ -1,11 +1,13 @@
 //! Who gets in, and how much of each is shown, while the budget and the limit last.
 //!
 //! Two rounds. First membership: the strongest first, each at the price of its line, and having
-//! been visible counts. Then layers: what is left of the budget goes to the strongest, and having
-//! been visible does *not* count. So what is visible stays, yet selecting again from the result
+//! been visible counts. Then layers, from what is left: what was asked for is shown in full, what
+//! a model has read keeps its layer in the order it was read, and the rest goes to the strongest.
+//! So what was read stays as it was for as long as possible, and selecting again from the result
 //! changes nothing.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use crate::id::{CapabilityId, Kind};
 use crate::policy::Candidate;
@@ -43,45 +45,81 @@ pub(super) fn fill(
             None => {
                 room -= line;
                 places -= 1;
-                members.push(candidate);
+                members.push(Member {
+                    candidate,
+                    layer: Layer::Index,
+                });
             }
         }
     }
-
     members.sort_by(|a, b| {
-        let key = |it: &Candidate<'_>| (it.score.rank, Reverse(it.score.fresh));
-        let by_id = || a.descriptor.id.cmp(&b.descriptor.id);
-        key(a).cmp(&key(b)).then_with(by_id)
+        let key = |it: &Member<'_>| (it.candidate.score.rank, Reverse(it.candidate.score.fresh));
+        key(a).cmp(&key(b)).then_with(|| a.id().cmp(b.id()))
     });
+    share_out(&mut members, room, turn);
+
     let mut visible = Vec::new();
-    for member in members {
-        let (layer, tokens) = widest(&member, room);
-        room -= tokens - member.descriptor.tokens.index.min(tokens);
-        let id = member.descriptor.id.clone();
-        match member.forbidden {
-            Some(reason) => left_out.push((member.at, id, reason)),
+    for Member { candidate, layer } in members {
+        let tokens = candidate.descriptor.tokens.of(layer);
+        let id = candidate.descriptor.id.clone();
+        match candidate.forbidden {
+            Some(reason) => left_out.push((candidate.at, id, reason)),
             None => visible.push(VisibleEntry {
                 id,
                 layer,
                 tokens,
-                reasons: member.score.into_reasons(),
+                reasons: candidate.score.into_reasons(),
             }),
         }
     }
     (visible, left_out)
 }
 
-/// The fullest layer for which there is room beyond the line already paid for. A skill is its
-/// line until it is loaded, and then its body is in the conversation already.
-fn widest(member: &Candidate<'_>, room: u32) -> (Layer, u32) {
-    let costs = member.descriptor.tokens;
-    let line = (Layer::Index, costs.index);
-    if member.descriptor.kind == Kind::Skill {
-        return line;
+/// Something that is in, and how much of it is shown so far.
+struct Member<'a> {
+    candidate: Candidate<'a>,
+    layer: Layer,
+}
+
+impl Member<'_> {
+    fn id(&self) -> &CapabilityId {
+        &self.candidate.descriptor.id
     }
-    let fits = |(_, cost): &(Layer, u32)| cost.saturating_sub(costs.index) <= room;
-    [(Layer::Full, costs.full), (Layer::Card, costs.card)]
-        .into_iter()
-        .find(fits)
-        .unwrap_or(line)
+
+    /// Shows more of it, up to a layer, if there is room. A skill is its line until it is loaded,
+    /// and then its body is in the conversation already.
+    fn widen(&mut self, most: Layer, room: &mut u32) {
+        if self.candidate.descriptor.kind == Kind::Skill {
+            return;
+        }
+        let costs = self.candidate.descriptor.tokens;
+        let paid = costs.of(self.layer);
+        let fits = |layer: &Layer| {
+            *layer <= most && *layer > self.layer && costs.of(*layer) <= room.saturating_add(paid)
+        };
+        if let Some(layer) = [Layer::Full, Layer::Card].into_iter().find(fits) {
+            *room = room.saturating_add(paid) - costs.of(layer);
+            self.layer = layer;
+        }
+    }
+}
+
+/// Gives what is left of the budget to members, which are in order of strength.
+fn share_out(members: &mut [Member<'_>], mut room: u32, turn: &TurnInput) {
+    let asked_for = members
+        .iter_mut()
+        .filter(|it| it.candidate.score.is_asked_for());
+    asked_for.for_each(|it| it.widen(Layer::Full, &mut room));
+
+    let places: HashMap<CapabilityId, usize> =
+        members.iter().map(|it| it.id().clone()).zip(0..).collect();
+    for shown in &turn.previous {
+        let member = places.get(&shown.id).and_then(|at| members.get_mut(*at));
+        if let Some(member) = member {
+            member.widen(shown.layer, &mut room);
+        }
+    }
+    members
+        .iter_mut()
+        .for_each(|it| it.widen(Layer::Full, &mut room));
 }

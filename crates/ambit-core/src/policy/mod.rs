@@ -82,7 +82,8 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
     }
     let (mut visible, left_out) = fill::fill(candidates, turn);
 
-    let places: HashMap<_, _> = turn.previous.iter().zip(0_usize..).collect();
+    let shown = turn.previous.iter().map(|it| &it.id);
+    let places: HashMap<_, _> = shown.zip(0_usize..).collect();
     // New entries keep the order of their strength, which `fill` put them in.
     visible.sort_by_key(|entry| places.get(&entry.id).copied().unwrap_or(usize::MAX));
     VisibleSet::new(visible, put_back(hidden, left_out))

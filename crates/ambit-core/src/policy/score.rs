@@ -37,6 +37,11 @@ pub(super) struct Score {
 }
 
 impl Score {
+    /// Whether somebody asked for it by name: the runtime, the config, or a search just now.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.rank != Rank::Scored || self.said.iter().any(|it| it.signal == Signal::Candidate)
+    }
+
     /// Reason by reason, in order.
     pub(super) fn into_reasons(self) -> Vec<VisibleReason> {
         let mut reasons = self.said;
@@ -94,7 +99,7 @@ impl<'a> Scores<'a> {
         }
         turn.previous
             .iter()
-            .for_each(|id| add(&mut signals, id, Signal::Stays, weights.stays));
+            .for_each(|it| add(&mut signals, &it.id, Signal::Stays, weights.stays));
         Scores {
             turn,
             signals: signals.into_iter().peekable(),

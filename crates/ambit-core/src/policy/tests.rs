@@ -11,7 +11,7 @@ use crate::fixture::descriptor;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
 use crate::permission::{Mode, Rule, Rules, Verdict};
-use crate::turn::{Asked, Relevance};
+use crate::turn::{Asked, Relevance, Shown};
 use crate::visible::{Layer, Signal, VisibleReason};
 use crate::weights::Weights;
 
@@ -164,16 +164,59 @@ fn with_a_direction_only_what_something_speaks_for() {
 fn what_was_visible_stays_in_its_place() {
     let catalog = catalog_of(&lines(), None);
     let mut turn = directed();
-    turn.previous = vec![
-        id("mcp__gh__get_issue"),
-        id("skill__review"),
-        id("local__ambit__tool_search"),
-    ];
+    turn.previous = [
+        "mcp__gh__get_issue",
+        "skill__review",
+        "local__ambit__tool_search",
+    ]
+    .map(|it| Shown {
+        id: id(it),
+        layer: Layer::Full,
+    })
+    .to_vec();
     turn.candidates.insert(id("mcp__ci__job_log"));
     check(
         &catalog,
         &turn,
         "mcp__gh__get_issue skill__review local__ambit__tool_search mcp__ci__job_log local__files__edit_file local__files__read_file",
+    );
+}
+
+#[test]
+fn what_was_read_in_full_stays_in_full_beside_something_stronger() {
+    let catalog = catalog_of(&lines(), None);
+    let shown = |it: &str| Shown {
+        id: id(it),
+        layer: Layer::Full,
+    };
+    // Room for two in full, the injection among them, and the lines of the rest.
+    let mut turn = TurnInput {
+        budget: Some(240),
+        previous: vec![
+            shown("local__ambit__tool_search"),
+            shown("local__files__read_file"),
+        ],
+        ..directed()
+    };
+    let full = |turn: &TurnInput| -> Vec<String> {
+        let visible = select(&catalog, &all(&catalog), turn);
+        let entries = visible
+            .entries()
+            .iter()
+            .filter(|it| it.layer == Layer::Full);
+        entries.map(|it| it.id.name().to_owned()).collect()
+    };
+    turn.relevance = vec![asked(Asked::Goal, &[("mcp__gh__get_issue", 9)])];
+    assert_eq!(
+        full(&turn),
+        ["tool_search", "read_file"],
+        "a better hit waits"
+    );
+    turn.candidates.insert(id("mcp__gh__get_issue"));
+    assert_eq!(
+        full(&turn),
+        ["tool_search", "get_issue"],
+        "what was asked for does not"
     );
 }
 
@@ -325,7 +368,12 @@ fn world() -> impl Strategy<Value = (Vec<usize>, Vec<bool>, TurnInput)> {
                 weights,
             )| {
                 let name = |n: &usize| id(lines()[*n].split_whitespace().next().unwrap());
-                let mut previous: Vec<_> = previous.iter().map(name).collect();
+                let layers = [Layer::Index, Layer::Card, Layer::Full];
+                let shown = |n: &usize| Shown {
+                    id: name(n),
+                    layer: layers[*n % 3],
+                };
+                let mut previous: Vec<_> = previous.iter().map(shown).collect();
                 previous.dedup();
                 let hits: Vec<_> = hits.iter().map(|(n, score)| (name(n), *score)).collect();
                 TurnInput {
@@ -401,7 +449,7 @@ proptest! {
     fn selection_is_idempotent((order, grants, turn) in world()) {
         let (catalog, granted) = build(&order, &grants);
         let first = select(&catalog, &granted, &turn);
-        let again = TurnInput { previous: first.entries().iter().map(|it| it.id.clone()).collect(), ..turn };
+        let again = TurnInput { previous: first.entries().iter().map(Shown::from).collect(), ..turn };
         let second = select(&catalog, &granted, &again);
         let shown = |set: &VisibleSet| -> Vec<_> { set.entries().iter().map(|it| (it.id.clone(), it.layer)).collect() };
         prop_assert_eq!(shown(&first), shown(&second));

@@ -12,6 +12,7 @@ use ambit_core::manifest::CapabilityManifest;
 use ambit_core::permission::Mode;
 use ambit_core::policy::select;
 use ambit_core::search::SearchDocument;
+use ambit_core::turn::Shown;
 use ambit_core::turn::TurnInput;
 use ambit_runtime::discovery::{DiscoverySettings, TurnRequest};
 use ambit_runtime::heard::Heard;
@@ -129,7 +130,7 @@ fn manifest(document: SearchDocument) -> CapabilityManifest {
 /// What a turn in the middle of a session selects from.
 fn input(market: &CapabilityMarketplace, session: &Session, goals: &[String]) -> TurnInput {
     let previous = session.visible();
-    let previous = previous.entries().iter().map(|it| it.id.clone()).collect();
+    let previous = previous.entries().iter().map(Shown::from).collect();
     let request = request(goals, 0);
     let catalog = market.catalog();
     market.turn_input(

@@ -148,7 +148,7 @@ fn samples() -> Vec<Sample> {
                         "channel": ["ask-user"],
                         "budget": 8000,
                         "limit": 60,
-                        "previous": [read],
+                        "previous": [{"id": read, "layer": "full"}],
                         "relevance": [{"asked": "goal", "text": "read the changelog", "hits": [[read, 9127]]}],
                         "candidates": [write],
                         "weights": Weights::default()
