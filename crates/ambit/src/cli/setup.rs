@@ -122,8 +122,6 @@ impl Setup {
 
     /// The configured servers, with what was seen of each.
     pub(crate) fn servers(&self, cache: &DescriptorCache) -> Servers {
-        // A resolver starts its supervisor where it is made.
-        let _inside = self.runtime().ok().map(Runtime::enter);
         Servers::new(&self.loaded.config.mcp_servers, &self.workspace, cache)
     }
 
