@@ -59,6 +59,8 @@ impl DescriptorCache {
             it.busy_timeout(std::time::Duration::from_secs(2))?;
             it.pragma_update(None, "journal_mode", "WAL")?;
             it.pragma_update(None, "synchronous", "OFF")?;
+            // Each page is read once; keeping them would only be memory. In KiB, since negative.
+            it.pragma_update(None, "cache_size", -256)?;
             let version: i64 = it.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if version != VERSION {
                 let drop = "DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS definitions; DROP TABLE IF EXISTS costs;";
