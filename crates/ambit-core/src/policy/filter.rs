@@ -2,7 +2,6 @@
 
 use crate::catalog::CatalogSnapshot;
 use crate::descriptor::CapabilityDescriptor;
-use crate::granted::Granted;
 use crate::turn::TurnInput;
 use crate::visible::HiddenReason;
 
@@ -34,14 +33,4 @@ pub fn hides(
     Some(HiddenReason::RuleForbids {
         rule: rule.to_string(),
     })
-}
-
-/// Whether a search may find a capability: exactly when nothing but relevance could hide it.
-pub fn eligible(
-    catalog: &CatalogSnapshot,
-    granted: &Granted,
-    turn: &TurnInput,
-    capability: &CapabilityDescriptor,
-) -> bool {
-    granted.contains(&capability.id) && hides(catalog, turn, capability).is_none()
 }

@@ -13,7 +13,7 @@ mod score;
 #[cfg(test)]
 mod tests;
 
-pub use filter::{eligible, hides};
+pub use filter::hides;
 
 use std::collections::HashMap;
 

@@ -78,7 +78,9 @@ impl Page {
             The prefix is what stands at the beginning exactly as it stood there the turn before: \
             what a provider's prompt cache can keep. While there is room, what is new comes last \
             and all of the prefix stays. Once the budget is full, what is new takes older entries' \
-            definitions down to a card or a line, and the prefix ends at the first of them.\n\n\
+            definitions down to a card or a line, and the prefix ends at the first of them. \
+            The session is written by hand, and was revised until every call in it went to a tool \
+            that was visible: it shows what a session costs, not how often one succeeds.\n\n\
             | turn | before it | entries | new | gone | tokens | kept prefix | of the turn before |\n\
             |---|---|---|---|---|---|---|---|\n",
             self.turns.len()
