@@ -28,6 +28,7 @@ impl TokenCosts {
     /// Of one layer.
     pub fn of(&self, layer: Layer) -> u32 {
         match layer {
+            Layer::Unlisted => 0,
             Layer::Index => self.index,
             Layer::Card => self.card,
             Layer::Full => self.full,

@@ -1,4 +1,5 @@
-//! Who a capability is: `source__owner__name`, or `skill__name`.
+//! Who a capability is: `source__owner__name`, or `skill__name`. What is not a tool says so in its
+//! name: `mcp__docs__prompt:review`, `mcp__docs__resource:index-1f3a…`, `mcp__docs__template:page-…`.
 //!
 //! Permission, audit and search speak only in ids, so an id keeps its origin and cannot be
 //! made from a bare name. The text splits back exactly: an owner has no `__` inside and no
@@ -17,6 +18,12 @@ const SEPARATOR: &str = "__";
 /// Longest id accepted. Long enough for any real server, short enough to log and index.
 const MAX_ID: usize = 256;
 const MAX_OWNER: usize = 64;
+/// How much of a foreign name is kept where it has to be changed.
+const MAX_STEM: usize = 96;
+
+const PROMPT: &str = "prompt:";
+const RESOURCE: &str = "resource:";
+const TEMPLATE: &str = "template:";
 
 /// What sort of thing a capability is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -156,18 +163,48 @@ impl CapabilityId {
     /// A tool's id for a name chosen by someone who does not know our alphabet. Characters an
     /// id cannot hold are replaced, and a hash of the original keeps two such names apart.
     pub fn foreign_tool(source: Source, owner: &str, raw: &str) -> Result<Self, IdError> {
-        if let Ok(id) = Self::tool(source, owner, raw) {
+        if is_plain_name(raw)
+            && let Ok(id) = Self::tool(source, owner, raw)
+        {
             return Ok(id);
         }
-        let kept: String = raw
-            .chars()
-            .take(96)
-            .map(|c| if is_name_char(c) { c } else { '_' })
-            .collect();
-        let stem = kept.trim_matches('_');
-        let hash = Digest::of_bytes(raw.as_bytes()).short();
-        let stem = if stem.is_empty() { "tool" } else { stem };
-        Self::tool(source, owner, &format!("{stem}-{hash}"))
+        Self::tool(source, owner, &hashed(raw, raw, "tool"))
+    }
+
+    /// A prompt's id, for a name of somebody else's.
+    pub fn foreign_prompt(source: Source, owner: &str, raw: &str) -> Result<Self, IdError> {
+        let name = match is_plain_name(raw) && raw.len() <= MAX_STEM {
+            true => raw.to_owned(),
+            false => hashed(raw, raw, "prompt"),
+        };
+        Self::tool(source, owner, &format!("{PROMPT}{name}"))
+    }
+
+    /// A resource's id. It is the address that counts; what the resource is called is there for
+    /// a reader.
+    pub fn resource(source: Source, owner: &str, title: &str, uri: &str) -> Result<Self, IdError> {
+        let name = hashed(title, uri, "resource");
+        Self::tool(source, owner, &format!("{RESOURCE}{name}"))
+    }
+
+    /// The id of a family of resources, by the template of their addresses.
+    pub fn template(source: Source, owner: &str, title: &str, uri: &str) -> Result<Self, IdError> {
+        let name = hashed(title, uri, "template");
+        Self::tool(source, owner, &format!("{TEMPLATE}{name}"))
+    }
+
+    /// Whether it stands for a family of resources.
+    pub fn is_template(&self) -> bool {
+        self.name().starts_with(TEMPLATE)
+    }
+
+    /// Whether it is the resource at this address.
+    pub fn is_resource_at(&self, uri: &str) -> bool {
+        self.name().starts_with(RESOURCE)
+            && self
+                .name()
+                .rsplit_once('-')
+                .is_some_and(|(_, hash)| hash == Digest::of_bytes(uri.as_bytes()).short())
     }
 
     /// The text, `source__owner__name`.
@@ -177,8 +214,11 @@ impl CapabilityId {
 
     /// What sort of thing it is.
     pub fn kind(&self) -> Kind {
+        let is = |prefix| self.name().starts_with(prefix);
         match self.source {
             Source::Skill => Kind::Skill,
+            _ if is(PROMPT) => Kind::Prompt,
+            _ if is(RESOURCE) || is(TEMPLATE) => Kind::Resource,
             _ => Kind::Tool,
         }
     }
@@ -248,7 +288,26 @@ pub fn is_owner(text: &str) -> bool {
 }
 
 fn is_name(text: &str) -> bool {
+    let rest = [PROMPT, RESOURCE, TEMPLATE]
+        .iter()
+        .find_map(|prefix| text.strip_prefix(prefix));
+    is_plain_name(rest.unwrap_or(text))
+}
+
+fn is_plain_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_name_char)
+}
+
+/// What can be kept of a name, and a hash that tells it from all others.
+fn hashed(name: &str, hashed: &str, otherwise: &str) -> String {
+    let kept: String = name
+        .chars()
+        .take(MAX_STEM)
+        .map(|c| if is_name_char(c) { c } else { '_' })
+        .collect();
+    let stem = kept.trim_matches('_');
+    let stem = if stem.is_empty() { otherwise } else { stem };
+    format!("{stem}-{}", Digest::of_bytes(hashed.as_bytes()).short())
 }
 
 impl FromStr for CapabilityId {
@@ -279,7 +338,11 @@ impl FromStr for CapabilityId {
             }
             (owner_at + owner.len() + SEPARATOR.len(), name)
         };
-        if !is_name(name) {
+        let fits = match source {
+            Source::Skill => is_plain_name(name),
+            _ => is_name(name),
+        };
+        if !fits {
             return Err(bad("name", name));
         }
         // Both offsets are below MAX_ID, so they fit.
@@ -341,6 +404,24 @@ mod tests {
         check("mcp__my-server__a__b", Kind::Tool, "my-server", "a__b");
         check("mcp__gh___private", Kind::Tool, "gh", "_private");
         check("skill__code-review", Kind::Skill, "", "code-review");
+        check(
+            "mcp__docs__prompt:review",
+            Kind::Prompt,
+            "docs",
+            "prompt:review",
+        );
+        check(
+            "mcp__docs__resource:a-1f",
+            Kind::Resource,
+            "docs",
+            "resource:a-1f",
+        );
+        check(
+            "mcp__docs__template:a-1f",
+            Kind::Resource,
+            "docs",
+            "template:a-1f",
+        );
         check(
             "http__api.x__y".replace("api.x", "api").as_str(),
             Kind::Tool,

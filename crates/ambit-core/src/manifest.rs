@@ -216,6 +216,10 @@ pub struct CapabilityManifest {
     /// Of what is behind the definition, where that can change by itself: a skill's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
+    /// What its provider says about it in its own protocol and nothing here has a word for, kept
+    /// for whoever speaks that protocol: icons, annotations, a resource's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Value>,
     /// What the whole provider is for; search sees it, a model does not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pack_summary: String,
@@ -242,6 +246,7 @@ impl CapabilityManifest {
             hints: Hints::default(),
             acceptance: Acceptance::default(),
             content: None,
+            given: None,
             pack_summary: String::new(),
             search_text: String::new(),
             id,
@@ -252,6 +257,15 @@ impl CapabilityManifest {
     pub fn digest(&self) -> Digest {
         // Serializing strings, sets and JSON values cannot fail.
         Digest::of(self).unwrap_or(Digest::ZERO)
+    }
+
+    /// Where a resource is, or the template of where resources of its family are.
+    pub fn address(&self) -> Option<&str> {
+        let given = self.given.as_ref()?;
+        given
+            .get("uri")
+            .or_else(|| given.get("uriTemplate"))?
+            .as_str()
     }
 
     /// One sentence: the first of the description, or the title where there is none.

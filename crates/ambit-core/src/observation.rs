@@ -54,6 +54,9 @@ pub struct Output {
     /// The structured result, where the capability promises one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// What the provider's protocol says beside the result.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Value>,
 }
 
 impl Output {
@@ -61,7 +64,7 @@ impl Output {
     pub fn text(text: impl Into<String>) -> Self {
         Output {
             content: vec![Content::text(text)],
-            structured: None,
+            ..Output::default()
         }
     }
 
@@ -91,34 +94,57 @@ pub struct Failure {
     pub message: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
+    /// The provider's own error answer, for a client that speaks its protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Box<ErrorAnswer>>,
+}
+
+/// An error in the words of the provider's protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorAnswer {
+    /// The protocol's number for it.
+    pub code: i32,
+    /// What happened.
+    pub message: String,
+    /// Detail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
 }
 
 impl Failure {
-    /// The provider answered with an error.
-    pub fn provider(message: impl Into<String>) -> Self {
+    /// For a reason that will hold the next time, too.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         Failure {
-            code: Code::ProviderFailed,
+            code,
             message: message.into(),
             retryable: false,
+            answer: None,
         }
+    }
+
+    /// With the provider's own error answer.
+    #[must_use]
+    pub fn with_answer(mut self, answer: ErrorAnswer) -> Self {
+        self.answer = Some(Box::new(answer));
+        self
+    }
+
+    /// The provider answered with an error.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Failure::new(Code::ProviderFailed, message)
     }
 
     /// The provider could not be reached.
     pub fn unreachable(message: impl Into<String>) -> Self {
         Failure {
-            code: Code::ProviderUnreachable,
-            message: message.into(),
             retryable: true,
+            ..Failure::new(Code::ProviderUnreachable, message)
         }
     }
 
     /// The capability refuses these arguments.
     pub fn refused(message: impl Into<String>) -> Self {
-        Failure {
-            code: Code::Refused,
-            message: message.into(),
-            retryable: false,
-        }
+        Failure::new(Code::Refused, message)
     }
 }
 

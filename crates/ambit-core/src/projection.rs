@@ -32,6 +32,10 @@ pub fn tool(manifest: &CapabilityManifest, name: &str, format: ToolFormat) -> Va
         }
         ToolFormat::Mcp => {
             let mut tool = Map::new();
+            // What the server said and Ambit has no word for; what it has one for comes after.
+            if let Some(Value::Object(given)) = &manifest.given {
+                tool.extend(given.clone());
+            }
             tool.insert("name".to_owned(), json!(name));
             tool.insert("title".to_owned(), json!(manifest.title));
             tool.insert("description".to_owned(), json!(description));
@@ -47,6 +51,12 @@ pub fn tool(manifest: &CapabilityManifest, name: &str, format: ToolFormat) -> Va
 /// The index layer: a name and one sentence.
 pub fn index_line(manifest: &CapabilityManifest, name: &str) -> String {
     format!("- {name}: {}", manifest.summary())
+}
+
+/// A resource's handle: where it is, and what.
+pub fn resource_line(manifest: &CapabilityManifest) -> String {
+    let address = manifest.address().unwrap_or_default();
+    format!("- {address}: {}", manifest.summary())
 }
 
 /// How much of a description a card has.
@@ -104,6 +114,8 @@ pub struct Projection {
     pub tools: Vec<Value>,
     /// Skills that can be loaded, a line each.
     pub skills: Vec<String>,
+    /// Resources that can be read, a line each.
+    pub resources: Vec<String>,
     /// Tools that are callable but not defined here: lines and cards.
     pub deferred: Vec<String>,
 }
@@ -117,6 +129,7 @@ pub fn project<'a>(
     let mut projection = Projection {
         tools: Vec::new(),
         skills: Vec::new(),
+        resources: Vec::new(),
         deferred: Vec::new(),
     };
     for entry in visible.entries() {
@@ -126,6 +139,8 @@ pub fn project<'a>(
             continue;
         };
         match (entry.id.kind(), entry.layer) {
+            (_, Layer::Unlisted) | (Kind::Prompt, _) => {}
+            (Kind::Resource, _) => projection.resources.push(resource_line(manifest)),
             (Kind::Skill, _) => projection
                 .skills
                 .push(index_line(manifest, entry.id.name())),
@@ -140,7 +155,14 @@ pub fn project<'a>(
 impl Projection {
     /// As one JSON document.
     pub fn to_json(&self) -> Value {
-        json!({"tools": self.tools, "skills": self.skills, "deferred": self.deferred})
+        let mut document =
+            json!({"tools": self.tools, "skills": self.skills, "deferred": self.deferred});
+        if !self.resources.is_empty()
+            && let Some(document) = document.as_object_mut()
+        {
+            document.insert("resources".to_owned(), json!(self.resources));
+        }
+        document
     }
 }
 

@@ -169,6 +169,8 @@ impl fmt::Display for HiddenReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
+    /// Nothing: it is not for a model to plan with, but whoever knows of it may ask for it.
+    Unlisted,
     /// Its name and one sentence.
     Index,
     /// What it does and what it takes, in a few lines.
@@ -181,6 +183,7 @@ impl Layer {
     /// The word used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
+            Layer::Unlisted => "unlisted",
             Layer::Index => "index",
             Layer::Card => "card",
             Layer::Full => "full",

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::digest::Digest;
-use crate::id::{CapabilityId, Source};
+use crate::id::{CapabilityId, Kind, Source};
 
 /// Longest wire name.
 pub const MAX_WIRE_NAME: usize = 48;
@@ -23,6 +23,8 @@ pub fn is_injection(id: &CapabilityId) -> bool {
 /// The wire name an id has on its own.
 pub fn wire_name(id: &CapabilityId) -> String {
     let plain = match id.source() {
+        // Nobody calls these by name, and no wire name has a colon.
+        _ if matches!(id.kind(), Kind::Resource | Kind::Prompt) => return id.to_string(),
         Source::Skill => id.as_str().to_owned(),
         _ if is_injection(id) => id.name().to_owned(),
         _ => format!("{}__{}", id.owner(), id.name()),

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ambit_runtime::provider::ProviderNews;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService,
@@ -16,26 +17,41 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::process::Command;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::error::McpError;
+use crate::flights::{Flights, Watched};
+use crate::listener::{ListNews, Listener, list_changes, listen};
 use crate::map::{About, cut};
-use crate::news::{ListNews, Listener, needs_subscription, subscribe};
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
 
 /// Longest reason passed on from the other side.
 pub(crate) const MAX_REASON: usize = 500;
+/// How much news may wait for a slow listener, who then hears that it missed some.
+const NEWS: usize = 256;
 
 /// What outlives one connection of a server.
-#[derive(Default)]
 pub(crate) struct Lasting {
     pub(crate) stderr: Arc<StderrTail>,
     /// Counts how often the server said that its tools changed.
     pub(crate) changes: watch::Sender<u64>,
+    /// What it says unasked.
+    pub(crate) news: broadcast::Sender<ProviderNews>,
     /// The server cannot bear the question for the stateless era.
     initialize_only: AtomicBool,
+}
+
+impl Default for Lasting {
+    fn default() -> Self {
+        Lasting {
+            stderr: Arc::default(),
+            changes: watch::Sender::default(),
+            news: broadcast::Sender::new(NEWS),
+            initialize_only: AtomicBool::default(),
+        }
+    }
 }
 
 /// A connection on which both sides have introduced themselves.
@@ -43,6 +59,8 @@ pub(crate) struct Joined {
     pub(crate) service: RunningService<RoleClient, Listener>,
     pub(crate) process: Option<Process>,
     pub(crate) about: About,
+    pub(crate) flights: Flights,
+    pub(crate) end: CancellationToken,
     pub(crate) end_tasks: DropGuard,
 }
 
@@ -85,7 +103,8 @@ async fn attempt(
 ) -> Result<Result<Joined, Refused>, McpError> {
     let lost = CancellationToken::new();
     let end_tasks = lost.clone().drop_guard();
-    let listener = Listener::new(news.clone());
+    let flights = Flights::default();
+    let listener = Listener::new(news.clone(), flights.clone());
     let (process, opened) = match &spec.transport {
         Transport::Stdio {
             command,
@@ -103,13 +122,20 @@ async fn attempt(
             // Messages are bounded before they get here.
             let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
                 .with_max_line_length(usize::MAX);
+            let transport = Watched {
+                inner: transport,
+                flights: flights.clone(),
+            };
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
             (Some(launched.process), opened.await)
         }
         Transport::Http { url, headers } => {
             let config = http_config(spec, url, headers)?;
-            let transport = StreamableHttpClientTransport::from_config(config);
+            let transport = Watched {
+                inner: StreamableHttpClientTransport::from_config(config),
+                flights: flights.clone(),
+            };
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
             (None, opened.await)
@@ -120,10 +146,13 @@ async fn attempt(
         Err(error) => return Ok(Err(refused(spec, process.as_ref(), &error).await)),
     };
     let info = service.peer_info();
-    if info.as_deref().is_some_and(needs_subscription) {
-        tokio::spawn(subscribe(service.peer().clone(), news.clone(), lost));
+    if let Some(filter) = info.as_deref().and_then(list_changes) {
+        let peer = service.peer().clone();
+        tokio::spawn(listen(peer, filter, news.clone(), lost.clone()));
     }
     Ok(Ok(Joined {
+        flights,
+        end: lost,
         about: info.as_deref().map(about).unwrap_or_default(),
         service,
         process,
@@ -174,6 +203,8 @@ fn about(info: &ServerPeerInfo) -> About {
             .unwrap_or_default(),
         protocol: info.protocol_version.to_string(),
         instructions: info.instructions.clone().unwrap_or_default(),
+        resources: info.capabilities.resources.is_some(),
+        stateless: !info.protocol_version.has_initialize(),
     }
 }
 

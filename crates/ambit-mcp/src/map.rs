@@ -8,19 +8,21 @@ use ambit_core::digest::Digest;
 use ambit_core::effects::Risk;
 use ambit_core::id::{CapabilityId, Source, skeleton};
 use ambit_core::manifest::CapabilityManifest;
-use ambit_core::observation::{Content, Failure, Output};
+use ambit_core::observation::{Content, ErrorAnswer, Failure, Output};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Tool};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, Tool};
 use semver::Version;
 use serde_json::{Map, Value};
 
 use crate::effects::{Hints, effects};
+use crate::listing::Listed;
+use crate::offers;
 use crate::spec::ServerSpec;
 
-const MAX_NAME: usize = 256;
-const MAX_TITLE: usize = 200;
-const MAX_DESCRIPTION: usize = 16 * 1024;
-const MAX_PACK_SUMMARY: usize = 2048;
+pub(crate) const MAX_NAME: usize = 256;
+pub(crate) const MAX_TITLE: usize = 200;
+pub(crate) const MAX_DESCRIPTION: usize = 16 * 1024;
+pub(crate) const MAX_PACK_SUMMARY: usize = 2048;
 const MAX_SCHEMA: usize = 256 * 1024;
 const MAX_ERROR: usize = 8 * 1024;
 
@@ -46,25 +48,53 @@ pub struct RefusedTool {
     pub reason: RefusedReason,
 }
 
+/// What a server calls something it offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Raw {
+    Tool(String),
+    Prompt(String),
+    /// At this address.
+    Resource(String),
+    /// At the address the call names.
+    Template,
+}
+
 /// What a server offers, as it was listed last.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ToolTable {
+pub(crate) struct Table {
     pub(crate) manifests: Vec<CapabilityManifest>,
     pub(crate) refused: Vec<RefusedTool>,
     /// An id is never taken apart again: calls go out under the name the server gave.
-    raw_names: HashMap<CapabilityId, String>,
+    offered: HashMap<CapabilityId, (Raw, Option<Digest>)>,
 }
 
-impl ToolTable {
-    /// What the server calls a capability.
-    pub(crate) fn raw_name(&self, id: &CapabilityId) -> Option<&str> {
-        self.raw_names.get(id).map(String::as_str)
+impl Table {
+    /// What the server calls a capability, and the digest of its definition.
+    pub(crate) fn find(&self, id: &CapabilityId) -> Option<(&Raw, Option<Digest>)> {
+        self.offered.get(id).map(|(raw, content)| (raw, *content))
     }
 
-    /// Whether a capability is still defined as it was when this digest was taken.
-    pub(crate) fn is_defined_as(&self, id: &CapabilityId, definition: Digest) -> bool {
-        let found = self.manifests.iter().find(|it| it.id == *id);
-        found.is_some_and(|it| it.content == Some(definition))
+    /// Takes one in, unless its id is taken.
+    pub(crate) fn add(
+        &mut self,
+        manifest: CapabilityManifest,
+        raw: Raw,
+    ) -> Result<(), RefusedReason> {
+        if self.offered.contains_key(&manifest.id) {
+            return Err(RefusedReason::ListedTwice);
+        }
+        let offered = (raw, manifest.content);
+        self.offered.insert(manifest.id.clone(), offered);
+        self.manifests.push(manifest);
+        Ok(())
+    }
+
+    /// Notes that something is left out.
+    pub(crate) fn refuse(&mut self, name: &str, reason: RefusedReason) {
+        self.refused.push(RefusedTool {
+            name: cut(name, MAX_TITLE),
+            reason,
+        });
     }
 }
 
@@ -74,10 +104,24 @@ pub(crate) struct About {
     pub(crate) version: String,
     pub(crate) protocol: String,
     pub(crate) instructions: String,
+    /// Whether it has resources at all.
+    pub(crate) resources: bool,
+    /// Whether every request stands for itself.
+    pub(crate) stateless: bool,
 }
 
-/// Maps all tools of a server.
-pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolTable {
+/// Maps all a server offers.
+pub(crate) fn table(spec: &ServerSpec, about: &About, listed: Listed) -> Table {
+    let mut table = Table::default();
+    add_tools(&mut table, spec, about, listed.tools);
+    offers::add_prompts(&mut table, spec, about, listed.prompts);
+    if about.resources {
+        offers::add_resources(&mut table, spec, about, listed.resources, listed.templates);
+    }
+    table
+}
+
+fn add_tools(table: &mut Table, spec: &ServerSpec, about: &About, tools: Vec<Tool>) {
     let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for tool in &tools {
         alike
@@ -85,7 +129,6 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
             .or_default()
             .push(tool.name.to_string());
     }
-    let mut table = ToolTable::default();
     for tool in tools {
         let name = tool.name.to_string();
         let twin = alike
@@ -95,23 +138,14 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
             Some(twin) => Err(RefusedReason::LooksLike(cut(twin, MAX_TITLE))),
             None => manifest(spec, about, tool),
         };
-        let mapped = mapped.and_then(|it| {
-            let taken = table.raw_names.contains_key(&it.id);
-            (!taken).then_some(it).ok_or(RefusedReason::ListedTwice)
+        let added = mapped.and_then(|mut manifest| {
+            manifest.content = definition(&manifest);
+            table.add(manifest, Raw::Tool(name.clone()))
         });
-        match mapped {
-            Ok(mut manifest) => {
-                manifest.content = definition(&manifest);
-                table.raw_names.insert(manifest.id.clone(), name);
-                table.manifests.push(manifest);
-            }
-            Err(reason) => table.refused.push(RefusedTool {
-                name: cut(&name, MAX_TITLE),
-                reason,
-            }),
+        if let Err(reason) = added {
+            table.refuse(&name, reason);
         }
     }
-    table
 }
 
 /// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
@@ -136,6 +170,7 @@ fn manifest(
     }
     let id = CapabilityId::foreign_tool(Source::Mcp, &spec.name, &tool.name)
         .map_err(|_| RefusedReason::BadName)?;
+    let given = given(&tool)?;
     let input_schema = schema(&tool.input_schema)?;
     let output_schema = tool.output_schema.as_deref().map(schema).transpose()?;
     let annotations = tool.annotations.unwrap_or_default();
@@ -164,13 +199,33 @@ fn manifest(
         hints: Default::default(),
         acceptance: Default::default(),
         content: None,
+        given,
         pack_summary: cut(&about.instructions, MAX_PACK_SUMMARY),
         search_text: String::new(),
         id,
     })
 }
 
-fn schema(schema: &Map<String, Value>) -> Result<Value, RefusedReason> {
+/// What nothing else in the manifest says.
+fn given(tool: &Tool) -> Result<Option<Value>, RefusedReason> {
+    let whole = serde_json::to_value(tool).unwrap_or_default();
+    let Value::Object(mut given) = whole else {
+        return Ok(None);
+    };
+    for said in [
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+    ] {
+        given.remove(said);
+    }
+    let given = schema(&given)?;
+    Ok(Some(given).filter(|it| it.as_object().is_some_and(|it| !it.is_empty())))
+}
+
+pub(crate) fn schema(schema: &Map<String, Value>) -> Result<Value, RefusedReason> {
     let value = Value::Object(schema.clone());
     if value.to_string().len() > MAX_SCHEMA {
         return Err(RefusedReason::SchemaTooLarge);
@@ -178,20 +233,8 @@ fn schema(schema: &Map<String, Value>) -> Result<Value, RefusedReason> {
     Ok(value)
 }
 
-/// What a call brought back.
-pub(crate) fn answer(response: CallToolResponse) -> Result<Output, Failure> {
-    match response {
-        CallToolResponse::Complete(result) => completed(result),
-        CallToolResponse::InputRequired(_) => Err(Failure::provider(
-            "the server asks for more input, which nobody here can give",
-        )),
-        _ => Err(Failure::provider(
-            "the server answered with a task to be waited for, which was not asked for",
-        )),
-    }
-}
-
-fn completed(result: CallToolResult) -> Result<Output, Failure> {
+/// What a call of a tool brought back.
+pub(crate) fn completed(result: CallToolResult) -> Result<Output, Failure> {
     if result.is_error == Some(true) {
         let texts: Vec<&str> = result
             .content
@@ -211,12 +254,15 @@ fn completed(result: CallToolResult) -> Result<Output, Failure> {
     Ok(Output {
         content: result.content.into_iter().map(block).collect(),
         structured: result.structured_content,
+        meta: result.meta.and_then(|it| serde_json::to_value(it).ok()),
     })
 }
 
-fn block(block: ContentBlock) -> Content {
+pub(crate) fn block(block: ContentBlock) -> Content {
     match block {
-        ContentBlock::Text(it) => Content::text(it.text),
+        ContentBlock::Text(it) if it.annotations.is_none() && it.meta.is_none() => {
+            Content::text(it.text)
+        }
         // Serializing a block that was just parsed cannot fail.
         other => Content::Block(serde_json::to_value(other).unwrap_or_default()),
     }
@@ -225,10 +271,20 @@ fn block(block: ContentBlock) -> Content {
 /// An error answer of the protocol.
 pub(crate) fn refusal(error: &ErrorData) -> Failure {
     let said = cut(&error.message, MAX_ERROR);
-    if error.code == ErrorCode::INVALID_PARAMS {
-        Failure::refused(said)
-    } else {
-        Failure::provider(said)
+    let failure = match error.code == ErrorCode::INVALID_PARAMS {
+        true => Failure::refused(said),
+        false => Failure::provider(said),
+    };
+    failure.with_answer(error_answer(error))
+}
+
+/// The same, for somebody who speaks the protocol.
+pub(crate) fn error_answer(error: &ErrorData) -> ErrorAnswer {
+    let data = error.data.clone();
+    ErrorAnswer {
+        code: error.code.0,
+        message: cut(&error.message, MAX_ERROR),
+        data: data.filter(|it| it.to_string().len() <= MAX_ERROR),
     }
 }
 

@@ -10,6 +10,7 @@ use ambit_core::manifest::{Acceptance, CapabilityManifest};
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
+use ambit_runtime::provider::Provider;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
 };
@@ -21,6 +22,7 @@ use tokio::time::timeout;
 
 use crate::error::McpError;
 use crate::server::McpServer;
+use crate::side::Side;
 use crate::status::ServerState;
 
 const NEVER_SEEN: &str = "it was never connected: `ambit ls --refresh` does that";
@@ -192,10 +194,14 @@ struct McpExecutor(Arc<McpServer>);
 #[async_trait]
 impl CapabilityExecutor for McpExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
-        let id = call.id().clone();
-        let definition = call.content();
+        let (id, definition) = (call.id().clone(), call.content());
+        let conversation = call.conversation().clone();
         self.0
-            .call_defined(&id, definition, call.into_arguments())
+            .run(&id, definition, call.into_arguments(), &conversation)
             .await
+    }
+
+    fn provider(&self) -> Option<Arc<dyn Provider>> {
+        Some(Arc::new(Side(Arc::clone(&self.0))))
     }
 }

@@ -10,6 +10,7 @@ use ambit_core::digest::Digest;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
+use ambit_runtime::conversation::Conversation;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
@@ -22,6 +23,7 @@ use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
+use crate::watchers::Watchers;
 
 /// How many calls may wait for each that may run.
 const QUEUE_PER_CALL: usize = 8;
@@ -35,6 +37,7 @@ pub struct McpServer {
     link: Mutex<Link>,
     /// Connecting and idling; they end with the server.
     tasks: Mutex<JoinSet<()>>,
+    pub(crate) watched: Watchers,
 }
 
 impl McpServer {
@@ -51,6 +54,7 @@ impl McpServer {
             waiting: AtomicUsize::new(0),
             link: Mutex::default(),
             tasks: Mutex::default(),
+            watched: Watchers::default(),
         })
     }
 
@@ -59,7 +63,11 @@ impl McpServer {
         &self.spec
     }
 
-    /// Moves each time the server says that its tools changed.
+    pub(crate) fn lasting(&self) -> &Lasting {
+        &self.lasting
+    }
+
+    /// Moves each time the server says that what it offers changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.lasting.changes.subscribe()
     }
@@ -77,22 +85,24 @@ impl McpServer {
             .map(|it| it.to_string())
     }
 
-    /// Calls a tool, whatever it is defined as now.
+    /// Calls a tool, whatever it is defined as now, with nobody to be asked.
     pub async fn call(
         self: &Arc<Self>,
         id: &CapabilityId,
         arguments: Value,
     ) -> Result<Output, Failure> {
-        self.call_defined(id, None, arguments).await
+        let nobody = Conversation::with_nobody();
+        self.run(id, None, arguments, &nobody).await
     }
 
-    /// Calls a tool if it is still defined as it was judged. Dropping the future tells the server
-    /// so and keeps the connection.
-    pub async fn call_defined(
+    /// Runs one call if what is called is still defined as it was judged. Dropping the future
+    /// tells the server so and keeps the connection.
+    pub async fn run(
         self: &Arc<Self>,
         id: &CapabilityId,
         definition: Option<Digest>,
         arguments: Value,
+        conversation: &Conversation,
     ) -> Result<Output, Failure> {
         let _permit = self.permit().await.map_err(|it| it.failure())?;
         let connection = self.connection().await.map_err(|it| it.failure())?;
@@ -103,11 +113,11 @@ impl McpServer {
         };
         let reply = async {
             let table = connection.current_table().await?;
-            let Some(raw_name) = table.raw_name(id) else {
+            let Some((raw, content)) = table.find(id) else {
                 let gone = format!("server `{}` does not offer `{id}` any more", self.spec.name);
                 return Ok(Err(Failure::provider(gone)));
             };
-            if definition.is_some_and(|it| !table.is_defined_as(id, it)) {
+            if definition.is_some() && definition != content {
                 let changed = format!(
                     "server `{}` has changed the definition of `{id}` since it was seen; nothing ran. \
                      `ambit ls --refresh` takes the new one in, and a person has to accept it",
@@ -115,7 +125,7 @@ impl McpServer {
                 );
                 return Ok(Err(Failure::refused(changed)));
             }
-            connection.call(raw_name, arguments).await
+            connection.run(raw, arguments, conversation).await
         }
         .await;
         awaited.answered = true;
@@ -180,7 +190,7 @@ impl McpServer {
         })
     }
 
-    async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Arc<McpError>> {
+    pub(crate) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Arc<McpError>> {
         let lease = self.lease()?;
         self.leased(lease).await
     }

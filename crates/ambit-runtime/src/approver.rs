@@ -1,11 +1,15 @@
 //! The port through which a person is asked.
 
+use std::sync::Arc;
+
 use ambit_core::digest::Digest;
 use ambit_core::effects::Effects;
 use ambit_core::id::CapabilityId;
 use ambit_core::permission::{Answer, AskReason, StandingApproval};
 use async_trait::async_trait;
 use serde_json::Value;
+
+use crate::conversation::Caller;
 
 /// What a person is asked about. Everything they see is what will run.
 #[derive(Clone, Debug)]
@@ -30,6 +34,8 @@ pub struct ApprovalRequest {
     pub reason: AskReason,
     /// What the answer is bound to.
     pub digest: Digest,
+    /// Who asked for the call, and may be the one to be asked.
+    pub caller: Arc<dyn Caller>,
 }
 
 /// What came of asking.

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::tokens;
 
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS sources(source TEXT PRIMARY KEY, identity TEXT NOT NULL, descriptors TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS definitions(digest TEXT PRIMARY KEY, manifest TEXT NOT NULL);

@@ -8,6 +8,7 @@ use ambit_core::catalog::{CatalogChange, CatalogSnapshot, SourceSnapshot};
 use ambit_core::digest::Digest;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 /// How many changes are remembered. A session that slept through more records only the newest;
 /// its turn still names the snapshot it looked at.
@@ -29,6 +30,7 @@ pub struct CatalogStep {
 pub struct CapabilityCatalog {
     current: ArcSwap<CatalogSnapshot>,
     steps: Mutex<VecDeque<CatalogStep>>,
+    moved: watch::Sender<u64>,
 }
 
 impl CapabilityCatalog {
@@ -52,7 +54,14 @@ impl CapabilityCatalog {
             catalog: next.digest(),
             change,
         });
+        let revision = next.revision();
         self.current.store(Arc::new(next));
+        self.moved.send_replace(revision);
+    }
+
+    /// Moves with the revision.
+    pub fn moved(&self) -> watch::Receiver<u64> {
+        self.moved.subscribe()
     }
 
     /// Steps after one revision and up to another, oldest first.

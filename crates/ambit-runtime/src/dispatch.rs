@@ -1,14 +1,15 @@
-//! Tools that stand for others. `load_skill {"name": "x"}` is a call of `skill__x`, and
-//! `call_tool {"name": "y", "arguments": …}` one of `y`: both gates, the approval and the journal
+//! Tools that stand for others. `load_skill {"name": "x"}` is a call of `skill__x`,
+//! `read_resource {"uri": "x"}` one of the resource at `x`, and `call_tool {"name": "y", "arguments": …}` one of `y`: both gates, the approval and the journal
 //! are about what is named, never about the tool that names it.
 
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::driver::CallRequest;
-use crate::injection::{CALL_TOOL, LOAD_SKILL, READ_SKILL_FILE};
+use crate::injection::{CALL_TOOL, LOAD_SKILL, READ_RESOURCE, READ_SKILL_FILE};
+use crate::resources;
 
 /// What is really called.
 pub(crate) struct Dispatched {
@@ -19,15 +20,20 @@ pub(crate) struct Dispatched {
 
 /// Looks through a dispatching tool. Arguments that name nothing are left alone: the tool's own
 /// schema says what is wrong with them.
-pub(crate) fn dispatch(request: CallRequest, visible: &VisibleSet) -> Dispatched {
+pub(crate) fn dispatch(
+    request: CallRequest,
+    visible: &VisibleSet,
+    template: impl Fn(&CapabilityId) -> Option<String>,
+) -> Dispatched {
     let CallRequest { target, arguments } = request;
     let dispatcher = visible
         .find(&target)
         .filter(|id| is_injection(id))
         .map(CapabilityId::name)
-        .filter(|name| [CALL_TOOL, LOAD_SKILL, READ_SKILL_FILE].contains(name));
+        .filter(|name| [CALL_TOOL, LOAD_SKILL, READ_SKILL_FILE, READ_RESOURCE].contains(name));
     let inner = dispatcher.and_then(|dispatcher| match dispatcher {
         CALL_TOOL => called_tool(&arguments, visible),
+        READ_RESOURCE => resource_read(&arguments, visible, template),
         _ => skill_call(dispatcher, &arguments),
     });
     match (dispatcher, inner) {
@@ -63,6 +69,18 @@ fn called_tool(arguments: &Value, visible: &VisibleSet) -> Option<(String, Value
         .find(name)
         .is_none_or(|id| id.kind() == Kind::Tool && !is_injection(id))
         .then(|| (name.to_owned(), inner))
+}
+
+/// An address nobody knows is left to the tool, which says so.
+fn resource_read(
+    arguments: &Value,
+    visible: &VisibleSet,
+    template: impl Fn(&CapabilityId) -> Option<String>,
+) -> Option<(String, Value)> {
+    let uri = arguments.get("uri")?.as_str()?;
+    let server = arguments.get("server").and_then(Value::as_str);
+    let id = resources::at(visible, uri, server, template)?;
+    Some((id.to_string(), json!({"uri": uri})))
 }
 
 fn skill_call(dispatcher: &str, arguments: &Value) -> Option<(String, Value)> {

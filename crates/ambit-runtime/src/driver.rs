@@ -19,9 +19,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approver::{ApprovalReply, ApprovalRequest};
+use crate::conversation::{Caller, Conversation, NobodyCalling};
 use crate::dispatch::{Dispatched, dispatch};
 use crate::hook::{HookCall, HookVerdict};
 use crate::journal::Receipt;
+use crate::patience::Patience;
 use crate::random::random_word;
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -52,6 +54,17 @@ pub struct CallReport {
 impl Session {
     /// Takes one call through the pipeline of the current turn. It always ends in an observation.
     pub async fn call(&self, request: CallRequest, cancel: &CancellationToken) -> CallReport {
+        self.call_for(request, Arc::new(NobodyCalling), cancel)
+            .await
+    }
+
+    /// The same for somebody who can be asked and told things while it runs.
+    pub async fn call_for(
+        &self,
+        request: CallRequest,
+        caller: Arc<dyn Caller>,
+        cancel: &CancellationToken,
+    ) -> CallReport {
         let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
         let turn = self.turn();
@@ -59,7 +72,7 @@ impl Session {
             target,
             via,
             arguments,
-        } = dispatch(request, &turn.visible);
+        } = dispatch(request, &turn.visible, |id| self.scope.address(id));
         let capability = turn
             .visible
             .find(&target)
@@ -89,6 +102,8 @@ impl Session {
             capability: capability.clone(),
             arguments: self.arguments_for_hooks(&intent.arguments),
             started: None,
+            caller,
+            patience: Arc::default(),
         };
         let mut step = begin(
             intent,
@@ -155,17 +170,15 @@ struct Drive<'a> {
     capability: Option<Arc<LoadedCapability>>,
     arguments: Value,
     started: Option<StartedCall>,
+    caller: Arc<dyn Caller>,
+    patience: Arc<Patience>,
 }
 
 impl Drive<'_> {
     async fn perform(&mut self, step: &mut Step) -> Next {
         let Some(effect) = step.effect.take() else {
-            let message = "the pipeline ended without an observation".to_owned();
-            return Next::Ended(Observation::Failed(Failure {
-                code: Code::Internal,
-                message,
-                retryable: false,
-            }));
+            let message = "the pipeline ended without an observation";
+            return Next::Ended(Observation::Failed(Failure::new(Code::Internal, message)));
         };
         Next::Happened(match effect {
             Effect::Observe(observation) => return Next::Ended(observation),
@@ -192,6 +205,7 @@ impl Drive<'_> {
                     before,
                     cause,
                     object.into_iter().collect(),
+                    Conversation::new(Arc::clone(&self.caller), Arc::clone(&self.patience)),
                 )
                 .await
                 {
@@ -239,6 +253,7 @@ impl Drive<'_> {
             written_arguments: self.policy.redactor.written_json(arguments),
             reason: pending.reason().clone(),
             digest: pending.digest(),
+            caller: Arc::clone(&self.caller),
         };
         let approver = &self.session.scope.market.parts.approver;
         let reply = tokio::select! {
@@ -315,15 +330,16 @@ impl Drive<'_> {
         // One bad provider hurts only itself: a panic ends this call and nothing else.
         let running = async { executor.execute(call).await };
         let running = FutureExt::catch_unwind(AssertUnwindSafe(running));
+        self.patience.begin(deadline);
         tokio::select! {
             // What is called off before it begins does not begin.
             biased;
             () = self.cancel.cancelled() => Fact::Cancelled,
-            result = tokio::time::timeout(deadline, running) => match result {
-                Err(_) => Fact::DeadlineExceeded,
-                Ok(Ok(result)) => ended(result),
-                Ok(Err(_)) => ended(Err(Failure { code: Code::Internal, message: "its provider panicked".to_owned(), retryable: false })),
+            result = running => match result {
+                Ok(result) => ended(result),
+                Err(_) => ended(Err(Failure::new(Code::Internal, "its provider panicked"))),
             },
+            () = self.patience.runs_out() => Fact::DeadlineExceeded,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The port every provider implements: it consumes a [`StartedCall`] and nothing else.
 
+use std::sync::Arc;
+
 use ambit_core::observation::{Failure, Output};
 use async_trait::async_trait;
 
+use crate::provider::Provider;
 pub use crate::start::StartedCall;
 
 /// Runs calls of one provider.
@@ -15,4 +18,9 @@ pub use crate::start::StartedCall;
 pub trait CapabilityExecutor: Send + Sync {
     /// Performs the call.
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure>;
+
+    /// What it can do beside that, if it can.
+    fn provider(&self) -> Option<Arc<dyn Provider>> {
+        None
+    }
 }

@@ -13,6 +13,7 @@ use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
 use ambit_core::search::{Embedder, SearchIndex};
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::approver::Approver;
 use crate::cache::DescriptorCache;
@@ -87,6 +88,11 @@ impl CapabilityMarketplace {
     /// The catalog as it is now.
     pub fn catalog(&self) -> Arc<CatalogSnapshot> {
         self.catalog.snapshot()
+    }
+
+    /// Moves when the catalog does.
+    pub fn moved(&self) -> watch::Receiver<u64> {
+        self.catalog.moved()
     }
 
     /// Knows what must not be shown or written.

@@ -21,6 +21,7 @@ use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::turn::Shown;
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
+use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -29,10 +30,12 @@ use crate::discovery::{Bounds, DiscoverySettings, Exposure, TurnRequest};
 use crate::executor::CapabilityExecutor;
 use crate::gates::Gates;
 use crate::heard::Heard;
+use crate::holdings::{Claim, Holdings};
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
-use crate::marketplace::{CapabilityMarketplace, key_of};
-use crate::registry::{Resolved, Skipped, UnknownCapabilities};
+use crate::marketplace::CapabilityMarketplace;
+use crate::provider::Provider;
+use crate::registry::{Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
 
 /// For whom and how a session is opened.
@@ -69,7 +72,7 @@ pub struct SessionScope {
     pub(crate) market: Arc<CapabilityMarketplace>,
     pub(crate) id: SessionId,
     pub(crate) agent: String,
-    pub(crate) bounds: Bounds,
+    bounds: ArcSwap<Bounds>,
     pub(crate) heard: Mutex<Heard>,
     state: Mutex<State>,
 }
@@ -77,8 +80,11 @@ pub struct SessionScope {
 /// An open session.
 pub struct Session {
     pub(crate) scope: Arc<SessionScope>,
-    executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>>,
-    skipped: Vec<Skipped>,
+    claim: Claim,
+    holdings: ArcSwap<Holdings>,
+    injections: Mutex<BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>>>,
+    /// One look at a time.
+    renewing: tokio::sync::Mutex<u64>,
 }
 
 #[derive(Default)]
@@ -115,35 +121,20 @@ impl CapabilityMarketplace {
         self: &Arc<Self>,
         spec: SessionSpec,
     ) -> Result<Session, Vec<GrantProblem>> {
-        let checked = self.registry().check(&spec.capabilities, spec.unknown)?;
-        let context = ResolverContext {
-            agent: spec.agent.clone(),
-            agent_dir: spec.agent_dir,
-            workspace: spec.workspace.clone(),
-            thread: None,
-            control_paths: spec.control_paths,
-            callbacks: spec.callbacks,
+        let claim = Claim {
+            capabilities: spec.capabilities,
+            unknown: spec.unknown,
+            context: ResolverContext {
+                agent: spec.agent.clone(),
+                agent_dir: spec.agent_dir,
+                workspace: spec.workspace.clone(),
+                thread: None,
+                control_paths: spec.control_paths,
+                callbacks: spec.callbacks,
+            },
         };
-        let Resolved { granted, skipped } = self.registry().resolve(checked, &context).await;
-        let mut executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>> = BTreeMap::new();
         let catalog = self.catalog();
-        for grant in granted {
-            // An id that another key's definition holds is judged by that definition; running it
-            // here would be running what nobody judged.
-            let own = |id: &CapabilityId| {
-                catalog
-                    .get(id)
-                    .is_none_or(|it| key_of(&it.source) == grant.key)
-            };
-            executors.extend(
-                grant
-                    .ids
-                    .into_iter()
-                    .filter(own)
-                    .map(|id| (id, Arc::clone(&grant.executor))),
-            );
-        }
-        let injections = crate::injection::wanted(executors.keys(), spec.exposure);
+        let holdings = claim.settle(self, &Holdings::default()).await?;
         let state = State {
             standing: self.parts.approver.standing(&spec.agent),
             revision: catalog.revision(),
@@ -153,37 +144,33 @@ impl CapabilityMarketplace {
             market: Arc::clone(self),
             id: SessionId::generate(),
             agent: spec.agent,
-            bounds: Bounds {
-                granted: Arc::new(
-                    executors
-                        .keys()
-                        .chain(injections.iter().map(|it| &it.id))
-                        // The catalog's own copy: comparing the two is quick then.
-                        .map(|id| catalog.get(id).map_or(id, |it| &it.id).clone())
-                        .collect(),
-                ),
+            bounds: ArcSwap::from_pointee(Bounds {
+                granted: Arc::default(),
                 mode: spec.mode,
                 rules: spec.rules,
                 channel: spec.channel,
                 settings: spec.discovery,
                 exposure: spec.exposure,
                 gates: Gates::default(),
-            },
+            }),
             heard: Mutex::default(),
             state: Mutex::new(state),
         });
-        executors.extend(resolve_injections(&scope, injections));
+        let session = Session {
+            scope: Arc::clone(&scope),
+            claim,
+            holdings: ArcSwap::default(),
+            injections: Mutex::default(),
+            renewing: tokio::sync::Mutex::new(catalog.revision()),
+        };
+        session.hold(holdings, &catalog);
         scope.record(EventBody::SessionStarted {
             agent: scope.agent.clone(),
-            mode: scope.bounds.mode,
+            mode: scope.bounds().mode,
             workspace: spec.workspace.display().to_string(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         });
-        Ok(Session {
-            scope,
-            executors,
-            skipped,
-        })
+        Ok(session)
     }
 }
 
@@ -196,6 +183,17 @@ impl SessionScope {
             Vec::new(),
             Durability::Behind,
         )
+    }
+
+    /// What holds for its turns.
+    pub(crate) fn bounds(&self) -> Arc<Bounds> {
+        self.bounds.load_full()
+    }
+
+    /// Where a resource is, or its template.
+    pub(crate) fn address(&self, id: &CapabilityId) -> Option<String> {
+        let manifest = self.manifest(id)?;
+        manifest.address().map(str::to_owned)
     }
 
     /// The turn that holds now.
@@ -211,13 +209,68 @@ impl Session {
     }
 
     /// What it was given and does not have, and why.
-    pub fn skipped(&self) -> &[Skipped] {
-        &self.skipped
+    pub fn skipped(&self) -> Vec<Skipped> {
+        self.holdings.load().skipped.clone()
     }
 
     /// What holds for all its turns.
-    pub fn bounds(&self) -> &Bounds {
-        &self.scope.bounds
+    pub fn bounds(&self) -> Arc<Bounds> {
+        self.scope.bounds()
+    }
+
+    /// Looks again at what the agent was granted, if the catalog has changed: a server may offer
+    /// more now, or be there at last. The next turn selects from it.
+    pub async fn renew(&self) {
+        let mut renewed = self.renewing.lock().await;
+        let catalog = self.scope.market.catalog();
+        if *renewed == catalog.revision() {
+            return;
+        }
+        let before = self.holdings.load_full();
+        match self.claim.settle(&self.scope.market, &before).await {
+            Ok(holdings) => self.hold(holdings, &catalog),
+            // What is listed and gone is not in the catalog either; the rest stays.
+            Err(problems) => tracing::debug!(?problems, "grants stay as they were"),
+        }
+        *renewed = catalog.revision();
+    }
+
+    fn hold(&self, holdings: Holdings, catalog: &CatalogSnapshot) {
+        let exposure = self.scope.bounds().exposure;
+        let wanted = crate::injection::wanted(holdings.executors.keys(), exposure);
+        let granted = holdings
+            .executors
+            .keys()
+            .chain(wanted.iter().map(|it| &it.id))
+            // The catalog's own copy: comparing the two is quick then.
+            .map(|id| catalog.get(id).map_or(id, |it| &it.id).clone())
+            .collect();
+        *self.injections.lock() = resolve_injections(&self.scope, wanted);
+        self.holdings.store(Arc::new(holdings));
+        self.scope.bounds.store(Arc::new(Bounds {
+            granted: Arc::new(granted),
+            ..Bounds::clone(&self.scope.bounds())
+        }));
+    }
+
+    /// What the provider of a visible capability can do beside running calls.
+    pub fn provider(&self, id: &CapabilityId) -> Option<Arc<dyn Provider>> {
+        self.visible().find(id.as_str())?;
+        self.executor(id)?.provider()
+    }
+
+    /// Every provider behind something visible, once each.
+    pub fn providers(&self) -> Vec<Arc<dyn Provider>> {
+        let mut by_name = BTreeMap::new();
+        for entry in self.visible().entries() {
+            if by_name.contains_key(entry.id.owner()) {
+                continue;
+            }
+            if let Some(provider) = self.executor(&entry.id).and_then(|it| it.provider()) {
+                by_name.insert(entry.id.owner().to_owned(), provider);
+            }
+        }
+        by_name.into_values().collect()
     }
 
     /// What the model sees now.
@@ -229,7 +282,7 @@ impl Session {
     /// search found candidates, or the catalog has changed.
     pub fn is_behind(&self) -> bool {
         let scope = &self.scope;
-        let found = scope.bounds.exposure == Exposure::Selected
+        let found = scope.bounds().exposure == Exposure::Selected
             && !scope.heard.lock().candidates.is_empty();
         found || scope.state.lock().revision != scope.market.catalog().revision()
     }
@@ -241,7 +294,8 @@ impl Session {
         // Held to the end: no call may see the turn before its record is on the way.
         let mut state = self.scope.state.lock();
         let catalog = scope.market.catalog();
-        let granted = &scope.bounds.granted;
+        let bounds = scope.bounds();
+        let granted = &bounds.granted;
         let previous = state
             .turn
             .visible
@@ -258,7 +312,7 @@ impl Session {
         };
         let input = scope
             .market
-            .turn_input(&scope.bounds, &catalog, request, &heard, previous);
+            .turn_input(&bounds, &catalog, request, &heard, previous);
         let visible = Arc::new(select(&catalog, granted, &input));
         let turn = state.turn.number + 1;
         let next = Turn {
@@ -316,10 +370,11 @@ impl Session {
     /// what they can reach is found by searching.
     pub fn projection(&self, format: ToolFormat) -> Projection {
         let visible = self.visible();
+        let exposure = self.scope.bounds().exposure;
         let manifests: BTreeMap<CapabilityId, Arc<CapabilityManifest>> = visible
             .entries()
             .iter()
-            .filter(|it| self.scope.bounds.exposure != Exposure::Dispatched || is_injection(&it.id))
+            .filter(|it| exposure != Exposure::Dispatched || is_injection(&it.id))
             .filter_map(|it| Some((it.id.clone(), self.scope.manifest(&it.id)?)))
             .collect();
         project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
@@ -330,15 +385,22 @@ impl Session {
     }
 
     pub(crate) fn executor(&self, id: &CapabilityId) -> Option<Arc<dyn CapabilityExecutor>> {
-        self.executors.get(id).cloned()
+        let injected = || self.injections.lock().get(id).cloned();
+        self.holdings
+            .load()
+            .executors
+            .get(id)
+            .cloned()
+            .or_else(injected)
     }
 
     pub(crate) fn permission(&self) -> PermissionInput {
+        let bounds = self.scope.bounds();
         let state = self.scope.state.lock();
         PermissionInput {
             agent: self.scope.agent.clone(),
-            mode: self.scope.bounds.mode,
-            rules: self.scope.bounds.rules.clone(),
+            mode: bounds.mode,
+            rules: bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
         }

@@ -7,6 +7,7 @@ use ambit_core::id::CapabilityId;
 use ambit_core::intent::CallId;
 use serde_json::Value;
 
+use crate::conversation::Conversation;
 use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt, SessionId};
 
 /// A call whose start is on record. It cannot be cloned, made elsewhere or used twice, so
@@ -17,6 +18,7 @@ pub struct StartedCall {
     id: CapabilityId,
     content: Option<Digest>,
     arguments: Value,
+    conversation: Conversation,
 }
 
 impl StartedCall {
@@ -40,6 +42,11 @@ impl StartedCall {
         &self.arguments
     }
 
+    /// The way back to whoever asked for it.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
     /// The arguments, taken out.
     pub fn into_arguments(self) -> Value {
         self.arguments
@@ -55,6 +62,7 @@ pub(crate) async fn record_start(
     mut before: Vec<NewEvent>,
     cause: Option<Cause>,
     objects: Vec<(Digest, String)>,
+    conversation: Conversation,
 ) -> Result<(StartedCall, Receipt), JournalError> {
     let effects = permitted.capability().descriptor().effects;
     let body = EventBody::ToolStarted {
@@ -82,6 +90,7 @@ pub(crate) async fn record_start(
             id,
             content,
             arguments,
+            conversation,
         },
         receipt,
     ))

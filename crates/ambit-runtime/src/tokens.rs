@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use ambit_core::descriptor::TokenCosts;
 use ambit_core::id::Kind;
 use ambit_core::manifest::CapabilityManifest;
-use ambit_core::projection::{ToolFormat, card, index_line, tool};
+use ambit_core::projection::{ToolFormat, card, index_line, resource_line, tool};
 use ambit_core::wire::wire_name;
 use serde_json::Value;
 use tiktoken_rs::CoreBPE;
@@ -49,7 +49,20 @@ const SEPARATOR: u32 = 1;
 /// costs more.
 pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
     let name = wire_name(&manifest.id);
+    if manifest.id.kind() == Kind::Prompt {
+        // For a person to choose; no model reads it.
+        return TokenCosts::default();
+    }
     let written = |text: Value| count(&text.to_string()).saturating_add(SEPARATOR);
+    if manifest.id.kind() == Kind::Resource {
+        // Its content is paid for when it is read.
+        let handle = written(resource_line(manifest).into());
+        return TokenCosts {
+            index: handle,
+            card: handle,
+            full: handle,
+        };
+    }
     TokenCosts {
         index: written(index_line(manifest, &name).into()),
         card: written(card(manifest, &name).into()),

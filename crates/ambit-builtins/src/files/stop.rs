@@ -16,10 +16,10 @@ impl Stop {
     /// Ends the work if nobody waits any more. Called between steps, and before a change.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.is_set() {
+            let message = "stopped: the call was cancelled or ran out of time";
             return Err(Failure {
-                code: Code::Cancelled,
-                message: "stopped: the call was cancelled or ran out of time".to_owned(),
                 retryable: true,
+                ..Failure::new(Code::Cancelled, message)
             });
         }
         Ok(())
@@ -70,11 +70,8 @@ pub(super) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(move || work(&stop))
         .await
         .unwrap_or_else(|error| {
-            Err(Failure {
-                code: Code::Internal,
-                message: format!("the work ended abnormally: {error}"),
-                retryable: false,
-            })
+            let message = format!("the work ended abnormally: {error}");
+            Err(Failure::new(Code::Internal, message))
         })
 }
 

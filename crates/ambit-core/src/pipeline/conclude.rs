@@ -19,10 +19,9 @@ pub(super) fn check_output(flight: &InFlight, output: Output) -> Result<Output, 
     let Some(schema) = flight.capability.output() else {
         return Ok(output);
     };
-    let invalid = |why: String| Failure {
-        code: Code::OutputInvalid,
-        message: format!("the result does not fit the output schema: {why}"),
-        retryable: false,
+    let invalid = |why: String| {
+        let message = format!("the result does not fit the output schema: {why}");
+        Failure::new(Code::OutputInvalid, message)
     };
     match &output.structured {
         None => Err(invalid("no structured result was returned".to_owned())),
@@ -138,6 +137,7 @@ pub(super) fn redact(mut output: Output, policy: &CallPolicy<'_>) -> Output {
         }
     }
     output.structured = output.structured.map(|it| policy.redactor.shown_json(&it));
+    output.meta = output.meta.map(|it| policy.redactor.shown_json(&it));
     output
 }
 

@@ -124,9 +124,8 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
             );
             flight.fail(
                 Failure {
-                    code: Code::DeadlineExceeded,
-                    message,
                     retryable: true,
+                    ..Failure::new(Code::DeadlineExceeded, message)
                 },
                 policy,
             )
@@ -158,9 +157,8 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
             let message = "whoever asked called it off".to_owned();
             state.give_up(
                 Failure {
-                    code: Code::Cancelled,
-                    message,
                     retryable: true,
+                    ..Failure::new(Code::Cancelled, message)
                 },
                 policy,
             )
@@ -168,14 +166,7 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         // A driver that reports something it was not asked for has a bug; the call must not run on.
         (state, fact) => {
             let message = format!("`{}` cannot happen while {}", fact.name(), state.name());
-            state.give_up(
-                Failure {
-                    code: Code::Internal,
-                    message,
-                    retryable: false,
-                },
-                policy,
-            )
+            state.give_up(Failure::new(Code::Internal, message), policy)
         }
     }
 }

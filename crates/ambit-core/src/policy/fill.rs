@@ -87,9 +87,9 @@ impl Member<'_> {
     }
 
     /// Shows more of it, up to a layer, if there is room. A skill is its line until it is loaded,
-    /// and then its body is in the conversation already.
+    /// and then its body is in the conversation already. A resource is its line until it is read.
     fn widen(&mut self, most: Layer, room: &mut u32) {
-        if self.candidate.descriptor.kind == Kind::Skill {
+        if matches!(self.candidate.descriptor.kind, Kind::Skill | Kind::Resource) {
             return;
         }
         let costs = self.candidate.descriptor.tokens;

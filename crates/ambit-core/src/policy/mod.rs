@@ -2,7 +2,8 @@
 //! and every answer has its reason.
 //!
 //! Filters first (`filter`), each with a [`HiddenReason`]; then integer scores by signal
-//! (`score`); then the budget (`fill`). Order is order of first appearance, so that what a model
+//! (`score`); then the budget (`fill`). Prompts and resources are for whoever uses the agent as much
+//! as for the model: what of them is not shown can still be asked for. Order is order of first appearance, so that what a model
 //! has read already keeps its place.
 //!
 //! [`HiddenReason`]: crate::visible::HiddenReason
@@ -20,13 +21,13 @@ use std::collections::HashMap;
 use crate::catalog::CatalogSnapshot;
 use crate::descriptor::CapabilityDescriptor;
 use crate::granted::Granted;
-use crate::id::CapabilityId;
+use crate::id::{CapabilityId, Kind};
 use crate::turn::TurnInput;
-use crate::visible::{HiddenReason, VisibleSet};
+use crate::visible::{HiddenReason, Layer, Signal, VisibleEntry, VisibleReason, VisibleSet};
 use score::{Score, Scores};
 
 /// Recorded with every turn: replay refuses to compare across versions.
-pub const POLICY_VERSION: u32 = 1;
+pub const POLICY_VERSION: u32 = 2;
 
 /// Something that may be visible, and how much speaks for it.
 struct Candidate<'a> {
@@ -49,6 +50,7 @@ type Hidden = Vec<(CapabilityId, HiddenReason)>;
 pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) -> VisibleSet {
     let mut scores = Scores::of(turn);
     let mut candidates = Vec::new();
+    let mut unlisted = Vec::new();
     let mut hidden = Hidden::with_capacity(catalog.len());
     let mut grants = granted.iter().peekable();
     for descriptor in catalog.iter() {
@@ -70,7 +72,14 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
             }
             None => None,
         };
+        if descriptor.kind == Kind::Prompt && forbidden.is_none() {
+            unlisted.push(descriptor.id.clone());
+            continue;
+        }
         match scores.judge(descriptor) {
+            Err(_) if descriptor.kind == Kind::Resource && forbidden.is_none() => {
+                unlisted.push(descriptor.id.clone());
+            }
             Ok(score) => candidates.push(Candidate {
                 descriptor,
                 at: hidden.len(),
@@ -80,13 +89,36 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
             Err(reason) => hidden.push((descriptor.id.clone(), forbidden.unwrap_or(reason))),
         }
     }
-    let (mut visible, left_out) = fill::fill(candidates, turn);
+    let (mut visible, mut left_out) = fill::fill(candidates, turn);
+    left_out.retain(|(_, id, reason)| {
+        let asked_for = id.kind() == Kind::Resource
+            && matches!(reason, HiddenReason::OverLimit | HiddenReason::OverBudget);
+        if asked_for {
+            unlisted.push(id.clone());
+        }
+        !asked_for
+    });
+    unlisted.sort();
+    visible.extend(unlisted.into_iter().map(unlisted_entry));
 
     let shown = turn.previous.iter().map(|it| &it.id);
     let places: HashMap<_, _> = shown.zip(0_usize..).collect();
     // New entries keep the order of their strength, which `fill` put them in.
     visible.sort_by_key(|entry| places.get(&entry.id).copied().unwrap_or(usize::MAX));
     VisibleSet::new(visible, put_back(hidden, left_out))
+}
+
+/// Something that costs nothing and is there for whoever asks for it.
+fn unlisted_entry(id: CapabilityId) -> VisibleEntry {
+    VisibleEntry {
+        id,
+        layer: Layer::Unlisted,
+        tokens: 0,
+        reasons: vec![VisibleReason {
+            signal: Signal::Base,
+            weight: 0,
+        }],
+    }
 }
 
 /// Puts what did not get in where its id belongs among the hidden.

@@ -31,8 +31,8 @@ impl SessionScope {
             return Some(manifest);
         }
         let mut packs: BTreeMap<&str, usize> = BTreeMap::new();
-        for id in self
-            .bounds
+        let bounds = self.bounds();
+        for id in bounds
             .granted
             .iter()
             .filter(|it| it.kind() == Kind::Tool && !is_injection(it))

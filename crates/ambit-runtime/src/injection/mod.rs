@@ -6,7 +6,7 @@ mod describe;
 mod read_result;
 mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ambit_core::effects::Effects;
@@ -40,6 +40,8 @@ pub const TOOL_SEARCH: &str = "tool_search";
 /// Finds skills.
 pub const SKILL_SEARCH: &str = "skill_search";
 const READ_RESULT: &str = "read_result";
+/// Reads a resource.
+pub const READ_RESOURCE: &str = "read_resource";
 
 /// What injections look like, before any session.
 pub fn manifests() -> Vec<CapabilityManifest> {
@@ -83,6 +85,16 @@ pub fn manifests() -> Vec<CapabilityManifest> {
             }),
             &["name", "path"],
         ),
+        declare(
+            READ_RESOURCE,
+            "Read a resource",
+            "Reads a resource of a connected server by its address, such as one that a result links to or that is listed among the resources.",
+            json!({
+                "uri": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "The resource's address."},
+                "server": {"type": "string", "maxLength": 64, "description": "Whose it is, where several servers could have it."}
+            }),
+            &["uri"],
+        ),
         read_result::manifest(),
         describe::manifest(),
         declare(
@@ -124,13 +136,15 @@ pub(crate) fn wanted<'a>(
     granted: impl Iterator<Item = &'a CapabilityId>,
     exposure: Exposure,
 ) -> Vec<CapabilityManifest> {
-    let has_skills = granted.into_iter().any(|id| id.kind() == Kind::Skill);
+    let kinds: BTreeSet<Kind> = granted.into_iter().map(CapabilityId::kind).collect();
+    let has_skills = kinds.contains(&Kind::Skill);
     let about_skills = [SKILL_SEARCH, LOAD_SKILL, READ_SKILL_FILE];
     manifests()
         .into_iter()
         .filter(|it| match it.id.name() {
             CALL_TOOL | DESCRIBE_TOOL => exposure == Exposure::Dispatched,
             TOOL_SEARCH => exposure != Exposure::Everything,
+            READ_RESOURCE => kinds.contains(&Kind::Resource),
             name => has_skills || !about_skills.contains(&name),
         })
         .collect()
@@ -149,7 +163,10 @@ pub(crate) fn resolve_injections(
                 TOOL_SEARCH => Arc::new(Search::new(scope, Kind::Tool)),
                 DESCRIBE_TOOL => Arc::new(Describe::new(scope)),
                 SKILL_SEARCH => Arc::new(Search::new(scope, Kind::Skill)),
-                _ => Arc::new(Dispatcher),
+                READ_RESOURCE => Arc::new(Dispatcher(
+                    "no resource is known at that address, or several servers could have it: say whose it is with `server`",
+                )),
+                _ => Arc::new(Dispatcher("the name is not one this tool can stand for")),
             };
             (manifest.id, executor)
         })
@@ -157,13 +174,11 @@ pub(crate) fn resolve_injections(
 }
 
 /// Stands for other capabilities; calls are looked through before the first gate.
-struct Dispatcher;
+struct Dispatcher(&'static str);
 
 #[async_trait]
 impl CapabilityExecutor for Dispatcher {
     async fn execute(&self, _: StartedCall) -> Result<Output, Failure> {
-        Err(Failure::refused(
-            "the name is not one this tool can stand for",
-        ))
+        Err(Failure::refused(self.0))
     }
 }

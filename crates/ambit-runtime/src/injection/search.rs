@@ -39,7 +39,7 @@ impl Search {
         let mut room = ANSWER_TOKENS;
         self.scope
             .market
-            .search_kind(&self.scope.bounds, request, self.kind)
+            .search_kind(&self.scope.bounds(), request, self.kind)
             .into_iter()
             .filter_map(|hit| catalog.get(&hit.id).cloned())
             .take_while(|it| {
@@ -68,7 +68,7 @@ impl Search {
         text.push_str(match (found.is_empty(), self.kind) {
             (true, _) => "Nothing that you may use fits. Say it in other words, or go on without.",
             (false, Kind::Skill) => "Load the one that fits with load_skill.",
-            (false, _) if self.scope.bounds.exposure == Exposure::Dispatched => {
+            (false, _) if self.scope.bounds().exposure == Exposure::Dispatched => {
                 "describe_tool says what one of these takes; call_tool calls it."
             }
             (false, _) => "These can be called by name from the next turn on.",

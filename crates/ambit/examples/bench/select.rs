@@ -54,7 +54,8 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
             relevance: Vec::new(),
             ..directed.clone()
         };
-        let granted = &session.bounds().granted;
+        let bounds = session.bounds();
+        let granted = &bounds.granted;
         let timed = |input: &TurnInput| {
             spread(SELECTIONS, |_| {
                 black_box(select(&catalog, granted, input));
@@ -134,7 +135,7 @@ fn input(market: &CapabilityMarketplace, session: &Session, goals: &[String]) ->
     let request = request(goals, 0);
     let catalog = market.catalog();
     market.turn_input(
-        session.bounds(),
+        &session.bounds(),
         &catalog,
         &request,
         &Heard::default(),

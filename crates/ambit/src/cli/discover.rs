@@ -63,7 +63,7 @@ pub(crate) fn search(setup: &Setup, args: &SearchArgs, printer: &Printer) -> Res
         limit: args.limit,
         ..SearchRequest::new(args.query.as_str())
     };
-    let hits = market.search(session.bounds(), &request);
+    let hits = market.search(&session.bounds(), &request);
     let catalog = market.catalog();
     let summary = |hit: &Hit| {
         catalog

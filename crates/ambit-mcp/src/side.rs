@@ -1,0 +1,121 @@
+//! What a server can do beside running calls, for a front that speaks its protocol.
+
+#![expect(
+    deprecated,
+    reason = "subscribing is of the session era, which is spoken here"
+)]
+
+use std::sync::Arc;
+
+use ambit_core::observation::ErrorAnswer;
+use ambit_runtime::provider::{Provider, ProviderNews};
+use async_trait::async_trait;
+use rmcp::model::{
+    ClientRequest, CustomRequest, ErrorCode, ServerResult, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::ServiceError;
+use serde_json::Value;
+use tokio::sync::broadcast;
+use tokio::time::timeout;
+
+use crate::connection::Connection;
+use crate::error::McpError;
+use crate::listener::listen;
+use crate::map;
+use crate::server::McpServer;
+
+/// A server, seen from the side.
+pub(crate) struct Side(pub(crate) Arc<McpServer>);
+
+impl Side {
+    async fn connection(&self) -> Result<Arc<Connection>, ErrorAnswer> {
+        self.0.connection().await.map_err(|it| unreachable(&it))
+    }
+
+    async fn answered(&self, asked: impl Future<Output = Result<(), ServiceError>>) -> Answer<()> {
+        within(self, asked).await
+    }
+}
+
+type Answer<T> = Result<T, ErrorAnswer>;
+
+/// No server may keep a front waiting for ever.
+async fn within<T>(side: &Side, asked: impl Future<Output = Result<T, ServiceError>>) -> Answer<T> {
+    let spec = side.0.spec();
+    match timeout(spec.timeouts.connect, asked).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(ServiceError::McpError(error))) => Err(map::error_answer(&error)),
+        Ok(Err(error)) => Err(internal(error.to_string())),
+        Err(_) => Err(internal(format!("server `{}` did not answer", spec.name))),
+    }
+}
+
+fn internal(message: String) -> ErrorAnswer {
+    ErrorAnswer {
+        code: ErrorCode::INTERNAL_ERROR.0,
+        message,
+        data: None,
+    }
+}
+
+fn unreachable(error: &McpError) -> ErrorAnswer {
+    internal(error.to_string())
+}
+
+#[async_trait]
+impl Provider for Side {
+    fn name(&self) -> &str {
+        &self.0.spec().name
+    }
+
+    async fn request(&self, method: &str, params: Value) -> Result<Value, ErrorAnswer> {
+        let connection = self.connection().await?;
+        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+        let answer = within(self, connection.peer().send_request(request)).await?;
+        let answer = match answer {
+            ServerResult::CustomResult(it) => it.0,
+            other => serde_json::to_value(other).unwrap_or_default(),
+        };
+        Ok(answer)
+    }
+
+    async fn watch(&self, uri: &str) -> Result<(), ErrorAnswer> {
+        if !self.0.watched.add(uri) {
+            return Ok(());
+        }
+        let connection = self.connection().await?;
+        let peer = connection.peer().clone();
+        if connection.about().stateless {
+            let filter = SubscriptionFilter::builder().resource_subscription(uri);
+            let end = connection.end().child_token();
+            self.0.watched.listen(uri, end.clone());
+            tokio::spawn(listen(peer, filter.build(), connection.news().clone(), end));
+            return Ok(());
+        }
+        let asked = self
+            .answered(peer.subscribe(SubscribeRequestParams::new(uri)))
+            .await;
+        if asked.is_err() {
+            self.0.watched.remove(uri);
+        }
+        asked
+    }
+
+    async fn unwatch(&self, uri: &str) -> Result<(), ErrorAnswer> {
+        if !self.0.watched.remove(uri) {
+            return Ok(());
+        }
+        let connection = self.connection().await?;
+        if connection.about().stateless {
+            return Ok(());
+        }
+        let peer = connection.peer().clone();
+        self.answered(peer.unsubscribe(UnsubscribeRequestParams::new(uri)))
+            .await
+    }
+
+    fn news(&self) -> broadcast::Receiver<ProviderNews> {
+        self.0.lasting().news.subscribe()
+    }
+}
