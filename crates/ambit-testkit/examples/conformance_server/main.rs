@@ -2,9 +2,10 @@
 //! prompts, tasks and skills, in the session era and in the stateless one.
 //!
 //! `conformance_server` serves streamable HTTP on a port of its own and says where on its first
-//! line; `conformance_server --stdio` serves standard input and output. It is an upstream for
-//! gateways as well, so what the suite asks for in one era is offered in the other, too: a question
-//! in the middle of a call is a request to the client there and an input-required result here.
+//! line; with `--stdio` it serves standard input and output. It is an upstream for gateways as
+//! well, so what the suite asks for in one era is offered in the other, too: a question in the
+//! middle of a call is a request to the client there and an input-required result here. With
+//! `--sessions` or `--stateless` it speaks one era only.
 
 #![allow(
     clippy::expect_used,
@@ -39,23 +40,30 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use server::Fixture;
+use server::{Eras, Fixture};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    match std::env::args().nth(1).as_deref() {
-        None => serve_http().await,
-        Some("--stdio") => {
-            let running = Fixture::new().serve(stdio_pipes()).await?;
-            running.waiting().await?;
-            Ok(())
+    let mut eras = Eras::Both;
+    let mut stdio = false;
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--stdio" => stdio = true,
+            "--sessions" => eras = Eras::Sessions,
+            "--stateless" => eras = Eras::Stateless,
+            other => return Err(format!("unknown argument `{other}`").into()),
         }
-        Some(other) => Err(format!("`{other}` is no argument; `--stdio` is").into()),
+    }
+    let fixture = Fixture::new(eras);
+    if stdio {
+        fixture.serve(stdio_pipes()).await?.waiting().await?;
+        Ok(())
+    } else {
+        serve_http(fixture).await
     }
 }
 
-async fn serve_http() -> Result<(), Box<dyn Error>> {
-    let fixture = Fixture::new();
+async fn serve_http(fixture: Fixture) -> Result<(), Box<dyn Error>> {
     let service = TowerToHyperService::new(StreamableHttpService::new(
         move || Ok(fixture.for_session()),
         Arc::new(LocalSessionManager::default()),

@@ -1,7 +1,7 @@
 //! Which request of the protocol is answered where.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -12,22 +12,34 @@ use crate::changes::Changes;
 use crate::rounds::Rounds;
 use crate::{prompts, resources, skills, tasks, tools};
 
+/// Which versions of the protocol are spoken.
+#[derive(Clone, Copy)]
+pub(crate) enum Eras {
+    Both,
+    /// Those with sessions.
+    Sessions,
+    /// The one without.
+    Stateless,
+}
+
 /// The server. What sessions share is behind an `Arc`.
 #[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) changes: Arc<Changes>,
     pub(crate) rounds: Arc<Rounds>,
     pub(crate) tasks: TaskManager,
+    eras: Eras,
     /// What the client of this session wants logged.
     level: Arc<Mutex<LoggingLevel>>,
 }
 
 impl Fixture {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(eras: Eras) -> Self {
         Fixture {
             changes: Arc::default(),
             rounds: Arc::default(),
             tasks: TaskManager::new(),
+            eras,
             level: level(),
         }
     }
@@ -88,6 +100,19 @@ impl ServerHandler for Fixture {
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("ambit-conformance-fixture", "1.0.0"))
             .with_instructions("Answers as the conformance suite expects.")
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+        let first_stateless = ProtocolVersion::V_2026_07_28.as_str();
+        known
+            .filter(|it| match self.eras {
+                Eras::Both => true,
+                Eras::Sessions => it.as_str() < first_stateless,
+                Eras::Stateless => it.as_str() >= first_stateless,
+            })
+            .cloned()
+            .collect()
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
