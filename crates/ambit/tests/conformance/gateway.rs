@@ -12,8 +12,24 @@ use crate::suite::Suite;
 enum Upstream {
     /// As a child.
     Stdio,
+    /// As a child that has only sessions.
+    Sessions,
+    /// As a child that has none.
+    Stateless,
     /// At an address.
     Http,
+}
+
+impl Upstream {
+    /// What it is called in `expected.txt`.
+    fn name(self) -> &'static str {
+        match self {
+            Upstream::Stdio => "stdio",
+            Upstream::Sessions => "sessions",
+            Upstream::Stateless => "stateless",
+            Upstream::Http => "http",
+        }
+    }
 }
 
 /// Ambit in front, and what has to live as long as it does.
@@ -26,10 +42,9 @@ struct Gateway {
 impl Gateway {
     fn start(upstream: Upstream) -> Gateway {
         let (entry, upstream) = match upstream {
-            Upstream::Stdio => {
-                let command = example("conformance_server");
-                (json!({"command": command, "args": ["--stdio"]}), None)
-            }
+            Upstream::Stdio => (child(&["--stdio"]), None),
+            Upstream::Sessions => (child(&["--stdio", "--sessions"]), None),
+            Upstream::Stateless => (child(&["--stdio", "--stateless"]), None),
             Upstream::Http => {
                 let fixture = fixture();
                 (json!({"url": fixture.url}), Some(fixture))
@@ -44,6 +59,10 @@ impl Gateway {
             _upstream: upstream,
         }
     }
+}
+
+fn child(args: &[&str]) -> Value {
+    json!({"command": example("conformance_server"), "args": args})
 }
 
 /// One server under its own names, with nothing left to ask about: the suite has nobody who could
@@ -67,13 +86,9 @@ fn check(upstream: Upstream, part: &Part) {
         return;
     };
     let gateway = Gateway::start(upstream);
-    let reached = match upstream {
-        Upstream::Stdio => "stdio",
-        Upstream::Http => "http",
-    };
-    let subject = format!("{reached}/{}", part.name());
+    let subject = format!("{}/{}", upstream.name(), part.name());
     part.run(&suite, &gateway.served.url)
-        .is(&subject, part.checks());
+        .is(&subject, &part.extent());
 }
 
 #[test]
@@ -110,4 +125,16 @@ fn an_address_behind_ambit_meets_2026_07_28_and_tasks() {
 #[ignore = "needs ambit serve"]
 fn an_address_behind_ambit_serves_skills() {
     check(Upstream::Http, &Part::Skills);
+}
+
+#[test]
+#[ignore = "needs ambit serve"]
+fn a_stateless_child_behind_ambit_meets_2025_11_25() {
+    check(Upstream::Stateless, &Part::Sessions);
+}
+
+#[test]
+#[ignore = "needs ambit serve"]
+fn a_child_with_sessions_behind_ambit_meets_2026_07_28() {
+    check(Upstream::Sessions, &Part::Stateless);
 }
