@@ -22,6 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::error::McpError;
 use crate::map::{About, cut};
 use crate::news::{ListNews, Listener, needs_subscription, subscribe};
+use crate::pace::Paced;
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
 
@@ -103,6 +104,7 @@ async fn attempt(
             // Messages are bounded before they get here.
             let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
                 .with_max_line_length(usize::MAX);
+            let transport = Paced::new(transport);
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
             (Some(launched.process), opened.await)
@@ -110,6 +112,7 @@ async fn attempt(
         Transport::Http { url, headers } => {
             let config = http_config(spec, url, headers)?;
             let transport = StreamableHttpClientTransport::from_config(config);
+            let transport = Paced::new(transport);
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
             (None, opened.await)

@@ -8,6 +8,7 @@ mod handshake;
 mod link;
 mod map;
 mod news;
+mod pace;
 mod process;
 mod resolver;
 mod server;
