@@ -118,6 +118,15 @@ impl Rig {
         DescriptorCache::open(&self._folders.1.path().join("cache.db")).unwrap()
     }
 
+    /// What a client would call the servers' tools.
+    pub(crate) fn wire_names(&self) -> Vec<String> {
+        let visible = self.session.visible();
+        let ids = visible.entries().iter().map(|it| &it.id);
+        ids.filter(|it| it.as_str().starts_with("mcp__"))
+            .map(|it| visible.names().name_of(it).unwrap().to_owned())
+            .collect()
+    }
+
     /// The first server.
     pub(crate) fn server(&self) -> &Arc<McpServer> {
         self.resolvers[0].server()
