@@ -1,27 +1,43 @@
 //! `cargo xtask bench`: the example `bench` of `ambit`, in release, beside a release binary;
-//! `cargo xtask bench search`: the example `bench_search`.
+//! `cargo xtask bench search`: the example `bench_search`. With `--proxies`, what others offer is
+//! installed and measured beside it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::peers;
 use crate::run::{Failure, Result, cargo, show};
 
 const EXAMPLE: &str = "crates/ambit/examples/bench/main.rs";
 
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
     if let ["search", rest @ ..] = arguments {
-        return example(root, "bench_search", rest);
+        return example(root, "bench_search", rest, Vec::new());
     }
     if !root.join(EXAMPLE).is_file() {
         return Err(Failure::Found(format!("there is no `{EXAMPLE}` to run")));
     }
     let mut build = cargo(root);
     build.args(["build", "--release", "--package", "ambit"]);
+    // The programs it measures are beside it.
+    build.args(["--bins", "--examples"]);
     show(build)?;
-    example(root, "bench", arguments)
+    let (flags, rest): (Vec<&str>, Vec<&str>) =
+        arguments.iter().partition(|it| **it == "--proxies");
+    let variables = match flags.is_empty() {
+        true => Vec::new(),
+        false => peers::proxies()?,
+    };
+    example(root, "bench", &rest, variables)
 }
 
-fn example(root: &Path, name: &str, arguments: &[&str]) -> Result {
+fn example(
+    root: &Path,
+    name: &str,
+    arguments: &[&str],
+    variables: Vec<(&'static str, PathBuf)>,
+) -> Result {
     let mut bench = cargo(root);
+    bench.envs(variables);
     bench
         .args(["run", "--quiet", "--release", "--package", "ambit"])
         .args(["--example", name, "--"])

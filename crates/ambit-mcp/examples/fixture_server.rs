@@ -100,7 +100,12 @@ impl Fixture {
             )),
             "look-alikes" => say(&result(
                 id,
-                json!({"tools": [tool("list"), tool("1ist"), tool("pаy"), tool("pay"), tool("do it"), tool("echo")]}),
+                json!({"tools": [tool("list"), tool("1ist"), tool("pаy"), tool("pay"), tool("do it"), tool("echo"), tool("save"), tool("Save")]}),
+            )),
+            // Alike for longer than any name may be.
+            "long-names" => say(&result(
+                id,
+                json!({"tools": (["a", "b"].map(|end| tool(&format!("{}{end}", "look_at_it_".repeat(8)))))}),
             )),
             _ => {
                 let names = [
@@ -182,6 +187,9 @@ impl Fixture {
             "cancelled" => say(&text(self.cancelled.to_string())),
             "calls" => say(&text(self.calls.to_string())),
             "grown" => say(&text("new here".to_owned())),
+            name if name.starts_with("look_at_it_") => {
+                say(&text(name.trim_start_matches("look_at_it_").to_owned()))
+            }
             "talk" => {
                 io::stderr().write_all(b"talking\n")?;
                 say(&text("talked".to_owned()))

@@ -24,6 +24,7 @@ use crate::error::McpError;
 use crate::flights::{Flights, Watched};
 use crate::listener::{ListNews, Listener, list_changes, listen};
 use crate::map::{About, cut};
+use crate::pace::Paced;
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
 
@@ -123,7 +124,7 @@ async fn attempt(
             let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
                 .with_max_line_length(usize::MAX);
             let transport = Watched {
-                inner: transport,
+                inner: Paced::new(transport),
                 flights: flights.clone(),
             };
             let opened =
@@ -132,8 +133,9 @@ async fn attempt(
         }
         Transport::Http { url, headers } => {
             let config = http_config(spec, url, headers)?;
+            let transport = StreamableHttpClientTransport::from_config(config);
             let transport = Watched {
-                inner: StreamableHttpClientTransport::from_config(config),
+                inner: Paced::new(transport),
                 flights: flights.clone(),
             };
             let opened =

@@ -12,6 +12,7 @@ mod listener;
 mod listing;
 mod map;
 mod offers;
+mod pace;
 mod process;
 mod resolver;
 mod results;

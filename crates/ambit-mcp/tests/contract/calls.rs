@@ -89,12 +89,29 @@ async fn names_that_could_be_mistaken_are_left_out() {
             ("1ist", &like("list")),
             ("pаy", &like("pay")),
             ("pay", &like("pаy")),
+            ("save", &like("Save")),
+            ("Save", &like("save")),
         ]
     );
     assert_eq!(rig.server().status().tools, 2);
     let id = "mcp__fix__do_it-";
     let offered = rig.resolvers[0].server().list().await.unwrap();
     assert!(offered.iter().any(|it| it.id.as_str().starts_with(id)));
+}
+
+#[tokio::test]
+async fn names_too_long_for_clients_are_shortened_and_stay_apart() {
+    let rig = Rig::listed([spec("fix", "long-names")]).await;
+    let names = rig.wire_names();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let mut said = Vec::new();
+    for name in &names {
+        assert!(name.len() <= 48, "{name}");
+        said.push(rig.text(name).await);
+    }
+    said.sort();
+    assert_eq!(said, ["a", "b"]);
+    assert_eq!(rig.restarted().await.wire_names(), names, "they last");
 }
 
 #[tokio::test]

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ambit_core::event::EventBody;
 use ambit_core::observation::Observation;
 use ambit_core::permission::Mode;
 use ambit_core::pipeline::CallLimits;
 use ambit_mcp::{McpResolver, McpServer, ServerSpec, Timeouts, Transport};
 use ambit_runtime::cache::DescriptorCache;
+use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::Session;
-use ambit_testkit::{Bench, call};
+use ambit_testkit::{Bench, call, events};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,6 +60,7 @@ const PATIENT: Duration = Duration::from_secs(60);
 /// Servers, what is remembered of them, and a session they are granted in.
 pub(crate) struct Rig {
     pub(crate) resolvers: Vec<Arc<McpResolver>>,
+    market: Arc<CapabilityMarketplace>,
     session: Session,
     _folders: (Bench, TempDir),
 }
@@ -106,16 +109,41 @@ impl Rig {
         for resolver in &resolvers {
             bench = bench.with(Arc::clone(resolver) as _, json!({}));
         }
+        let market = bench.market();
         Rig {
-            session: bench.session(Mode::Auto).await,
+            session: bench.session_on(&market, Mode::Auto).await,
+            market,
             resolvers,
             _folders: (bench, folder),
         }
     }
 
+    /// Waits until so many events of a kind are on record.
+    pub(crate) async fn until_recorded(&self, count: usize, kind: impl Fn(&EventBody) -> bool) {
+        let recorded = async {
+            loop {
+                let events = events(&self.market, &self.session).await;
+                if events.iter().filter(|it| kind(&it.body)).count() >= count {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENT, recorded).await.unwrap();
+    }
+
     /// What is remembered of the servers.
     pub(crate) fn cache(&self) -> DescriptorCache {
         DescriptorCache::open(&self._folders.1.path().join("cache.db")).unwrap()
+    }
+
+    /// What a client would call the servers' tools.
+    pub(crate) fn wire_names(&self) -> Vec<String> {
+        let visible = self.session.visible();
+        let ids = visible.entries().iter().map(|it| &it.id);
+        ids.filter(|it| it.as_str().starts_with("mcp__"))
+            .map(|it| visible.names().name_of(it).unwrap().to_owned())
+            .collect()
     }
 
     /// The first server.

@@ -12,6 +12,7 @@
 
 mod approvals;
 mod client;
+mod clients;
 mod config;
 mod discovery;
 mod disk;

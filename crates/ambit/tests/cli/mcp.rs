@@ -6,7 +6,7 @@ use ambit_testkit::Home;
 use serde_json::{Value, json};
 
 use crate::client::{Client, named, stateless};
-use crate::support::{configured, events, fresh, home, skipped};
+use crate::support::{configured, events, home};
 
 fn read(client: &mut Client) -> String {
     client.call("files__read_file", json!({"path": "a.txt"}))
@@ -372,23 +372,4 @@ fn what_is_wrong_is_said_before_serving_and_not_on_standard_output() {
     let run = home.run(&["mcp"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.contains("nope"), "{run:?}");
-}
-
-/// The official Python SDK as the client.
-#[test]
-fn the_python_sdk_is_served() {
-    let Ok(python) = std::env::var("AMBIT_MCP_PYTHON") else {
-        return skipped("AMBIT_MCP_PYTHON names no Python with `mcp`");
-    };
-    let home = with_file(fresh());
-    let script = home.write("client.py", include_str!("client.py"));
-    let output = std::process::Command::new(python)
-        .args([script.to_str().unwrap(), env!("CARGO_BIN_EXE_ambit")])
-        .current_dir(home.work())
-        .env("HOME", home.home())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(said.lines().count(), 6, "{output:?}");
 }
