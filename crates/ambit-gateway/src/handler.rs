@@ -45,18 +45,23 @@ impl Handler {
         let client = context.client_info().map(|it| it.name);
         let client = client.as_deref();
         let style = style_for(client, era, self.style);
-        let open = async {
-            tracing::info!(client, %style, "a client is here");
-            let opened = Front::open(&self.market, self.spec.clone(), style).await;
-            opened.map(Arc::new).map_err(|problems| {
-                let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                ErrorData::internal_error(said.join("; "), None)
-            })
-        };
+        let opening = || Box::pin(self.open(client, style));
         match (&self.shared, era) {
-            (Some(shared), Era::Stateless) => shared.get(client, style, open).await,
-            _ => self.front.get_or_try_init(|| open).await.cloned(),
+            (Some(shared), Era::Stateless) => {
+                let front = shared.of(client, style);
+                front.get_or_try_init(opening).await.cloned()
+            }
+            _ => self.front.get_or_try_init(opening).await.cloned(),
         }
+    }
+
+    async fn open(&self, client: Option<&str>, style: Style) -> Result<Arc<Front>, ErrorData> {
+        tracing::info!(client, %style, "a client is here");
+        let opened = Front::open(&self.market, self.spec.clone(), style).await;
+        opened.map(Arc::new).map_err(|problems| {
+            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            ErrorData::internal_error(said.join("; "), None)
+        })
     }
 
     /// The session of a client that may never have said hello.

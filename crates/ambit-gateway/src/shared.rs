@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use rmcp::model::ErrorData;
 use tokio::sync::OnceCell;
 
 use crate::front::Front;
@@ -37,20 +36,11 @@ impl SharedFronts {
         }
     }
 
-    /// The front of this client, opened if there is none. Where there are too many, the one that
-    /// has been unused longest is let go.
-    pub(crate) async fn get(
-        &self,
-        client: Option<&str>,
-        style: Style,
-        open: impl Future<Output = Result<Arc<Front>, ErrorData>>,
-    ) -> Result<Arc<Front>, ErrorData> {
+    /// Where the front of this client is, once it has been opened. Where there are too many, the
+    /// one that has been unused longest is let go.
+    pub(crate) fn of(&self, client: Option<&str>, style: Style) -> Arc<OnceCell<Arc<Front>>> {
         let name = client.filter(|it| it.len() <= LONGEST_NAME);
-        let cell = self.cell((name.map(str::to_owned), style));
-        cell.get_or_try_init(|| open).await.cloned()
-    }
-
-    fn cell(&self, key: Key) -> Arc<OnceCell<Arc<Front>>> {
+        let key = (name.map(str::to_owned), style);
         let mut fronts = self.fronts.lock();
         if !fronts.contains_key(&key) && fronts.len() >= self.most {
             let oldest = fronts.iter().min_by_key(|(_, it)| it.used);
