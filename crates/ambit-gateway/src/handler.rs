@@ -19,6 +19,7 @@ use crate::elicit::ElicitationApprover;
 use crate::front::{Answer, Front, Listing};
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
+use crate::shared::SharedFronts;
 use crate::style::{Era, Style, style_for};
 
 pub(crate) struct Handler {
@@ -26,7 +27,9 @@ pub(crate) struct Handler {
     pub(crate) spec: SessionSpec,
     pub(crate) style: Option<Style>,
     pub(crate) approver: Arc<ElicitationApprover>,
-    pub(crate) front: OnceCell<Front>,
+    pub(crate) front: OnceCell<Arc<Front>>,
+    /// Where requests without a session find one; without it, all that come here share `front`.
+    pub(crate) shared: Option<Arc<SharedFronts>>,
 }
 
 impl Handler {
@@ -35,23 +38,34 @@ impl Handler {
         &self,
         context: &RequestContext<RoleServer>,
         era: Era,
-    ) -> Result<&Front, ErrorData> {
-        self.front
-            .get_or_try_init(|| async {
-                let client = context.client_info().map(|it| it.name);
-                let style = style_for(client.as_deref(), era, self.style);
-                tracing::info!(client = client.as_deref(), %style, "a client is here");
-                let opened = Front::open(&self.market, self.spec.clone(), style).await;
-                opened.map_err(|problems| {
-                    let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                    ErrorData::internal_error(said.join("; "), None)
-                })
-            })
-            .await
+    ) -> Result<Arc<Front>, ErrorData> {
+        if let Some(front) = self.front.get() {
+            return Ok(Arc::clone(front));
+        }
+        let client = context.client_info().map(|it| it.name);
+        let client = client.as_deref();
+        let style = style_for(client, era, self.style);
+        let opening = || Box::pin(self.open(client, style));
+        match (&self.shared, era) {
+            (Some(shared), Era::Stateless) => {
+                let front = shared.of(client, style);
+                front.get_or_try_init(opening).await.cloned()
+            }
+            _ => self.front.get_or_try_init(opening).await.cloned(),
+        }
+    }
+
+    async fn open(&self, client: Option<&str>, style: Style) -> Result<Arc<Front>, ErrorData> {
+        tracing::info!(client, %style, "a client is here");
+        let opened = Front::open(&self.market, self.spec.clone(), style).await;
+        opened.map(Arc::new).map_err(|problems| {
+            let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            ErrorData::internal_error(said.join("; "), None)
+        })
     }
 
     /// The session of a client that may never have said hello.
-    async fn client(&self, context: &RequestContext<RoleServer>) -> Result<&Front, ErrorData> {
+    async fn client(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Front>, ErrorData> {
         self.front(context, Era::Stateless).await
     }
 
@@ -81,7 +95,7 @@ impl ServerHandler for Handler {
         self.approver.connect(&context.peer, &request.capabilities);
         let front = self.front(&context, Era::Session).await?;
         let version = self.negotiate_initialize(&request)?.protocol_version;
-        let info = map::server_config(front.style(), instructions(front));
+        let info = map::server_config(front.style(), instructions(&front));
         Ok(info.with_protocol_version(version))
     }
 
@@ -103,10 +117,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let front = self.client(&context).await?;
-        self.tell(front, front.catch_up(), &context.peer).await;
+        self.tell(&front, front.catch_up(), &context.peer).await;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let (answer, listing) = front.call(&request.name, arguments, &context.ct).await;
-        self.tell(front, listing, &context.peer).await;
+        self.tell(&front, listing, &context.peer).await;
         match answer {
             Answer::Ended(report) => Ok(map::tool_result(&report.call, report.observation).into()),
             Answer::UnknownTool => Err(ErrorData::invalid_params(
@@ -133,7 +147,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let front = self.client(&context).await?;
         let (answer, listing) = front.load_skill(&request.name, &context.ct).await;
-        self.tell(front, listing, &context.peer).await;
+        self.tell(&front, listing, &context.peer).await;
         // A prompt cannot say no; the protocol's error can.
         let said = match answer {
             Answer::Ended(report) => match report.observation {

@@ -3,10 +3,12 @@
 mod elicit;
 mod front;
 mod handler;
+pub mod http;
 mod input;
 mod instructions;
 mod map;
 mod serve;
+mod shared;
 pub mod style;
 
 pub use elicit::ElicitationApprover;

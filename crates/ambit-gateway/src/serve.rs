@@ -57,6 +57,7 @@ pub async fn serve_stdio(
         style: options.style,
         approver: options.approver,
         front: OnceCell::new(),
+        shared: None,
     };
     let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {

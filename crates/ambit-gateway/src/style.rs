@@ -8,7 +8,7 @@ use std::str::FromStr;
 use ambit_runtime::discovery::Exposure;
 
 /// What a client's tool list is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
     /// Everything the agent may use.
     Full,

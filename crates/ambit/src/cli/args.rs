@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use ambit_core::permission::Mode;
@@ -71,7 +72,7 @@ pub(crate) enum Command {
     /// Serve one MCP client on standard input and output
     Mcp(McpArgs),
     /// Serve MCP clients over HTTP
-    Serve,
+    Serve(ServeArgs),
 }
 
 /// For whom, and how freely.
@@ -206,6 +207,33 @@ pub(crate) struct McpArgs {
     /// What the tool list is: full, dynamic or dispatch; by default what suits the client
     #[arg(long, value_name = "STYLE", value_parser = parse_style)]
     pub(crate) style: Option<Style>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen, instead of what the config says
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Serve only this agent; may be repeated
+    #[arg(long = "agent", value_name = "NAME")]
+    pub(crate) agents: Vec<String>,
+    /// How freely agents may act, instead of what their config says
+    #[arg(long, value_name = "MODE", value_parser = parse_mode)]
+    pub(crate) mode: Option<Mode>,
+    /// What tool lists are: full, dynamic or dispatch; by default what suits each client
+    #[arg(long, value_name = "STYLE", value_parser = parse_style)]
+    pub(crate) style: Option<Style>,
+    /// How to write what happens, on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for a person
+    Text,
+    /// One JSON object per line
+    Json,
 }
 
 fn parse_style(text: &str) -> Result<Style, String> {

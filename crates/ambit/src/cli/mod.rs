@@ -16,6 +16,7 @@ mod listing;
 mod mcp;
 mod printer;
 mod secrets;
+mod serve;
 mod setup;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -81,10 +82,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             Ok(Exit::Done)
         }
         Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
-        Command::Serve => Err(Fail::usage(
-            Problem::error("not_available", "this version has no HTTP front yet")
-                .hint("`ambit call` runs a capability from the command line; `ambit --help` lists what works"),
-        )),
+        Command::Serve(args) => serve::serve(setup()?, &args, printer),
     }
 }
 

@@ -49,6 +49,16 @@ pub fn compare(before: &Config, after: &Config) -> ConfigChange {
     if before.discovery != after.discovery {
         found.changes("`discovery` is another");
     }
+    found.names("`serve.hosts`", &before.serve.hosts, &after.serve.hosts);
+    found.names(
+        "`serve.origins`",
+        &before.serve.origins,
+        &after.serve.origins,
+    );
+    // Where it listens and how much it takes is settled when it starts.
+    if (&before.serve.listen, &before.serve.limits) != (&after.serve.listen, &after.serve.limits) {
+        found.changes("`serve` is another, from the next start on");
+    }
     if before.unknown_capabilities != after.unknown_capabilities {
         found.changes("`unknownCapabilities` is another");
     }
@@ -86,6 +96,16 @@ impl Found {
             std::cmp::Ordering::Less => self.widens(format_args!("{what} is looser")),
             std::cmp::Ordering::Equal => {}
             std::cmp::Ordering::Greater => self.changes(format_args!("{what} is stricter")),
+        }
+    }
+
+    /// A list of which each entry lets somebody in.
+    fn names(&mut self, what: &str, before: &BTreeSet<String>, after: &BTreeSet<String>) {
+        for name in after.difference(before) {
+            self.widens(format_args!("{what} has `{name}`"));
+        }
+        for name in before.difference(after) {
+            self.changes(format_args!("{what} has `{name}` no more"));
         }
     }
 

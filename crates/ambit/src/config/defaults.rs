@@ -19,6 +19,9 @@ pub(super) fn hook_seconds() -> u64 {
     HOOK_SECONDS
 }
 
+/// Where the HTTP front listens: for this machine alone.
+pub(super) const LISTEN: &str = "127.0.0.1:7777";
+
 /// Enough for two dozen tools in full, a few percent of a large context.
 pub(super) const DISCOVERY_BUDGET: u32 = 8_000;
 /// Below the ceilings clients have, with room for their own tools.

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use super::defaults;
 use super::discovery::DiscoveryFile;
 use super::rules::RuleLists;
+use super::serve::ServeFile;
 use crate::secrets::SecretValue;
 
 /// Ambit's configuration: `ambit.json`, the user's or a project's.
@@ -50,6 +51,9 @@ pub struct ConfigFile {
     /// What a model is shown of all that is granted.
     #[serde(default)]
     pub discovery: DiscoveryFile,
+    /// How `ambit serve` serves.
+    #[serde(default)]
+    pub serve: ServeFile,
     /// What to do about a capability or tool nobody offers.
     #[serde(default)]
     #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]

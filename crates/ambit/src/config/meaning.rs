@@ -2,10 +2,12 @@
 //! about something. Looks at the raw value, so it finds its problems beside the schema's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use ambit_core::effects::Effect;
 use ambit_core::id::{is_owner, skeleton};
 use ambit_core::suggest::{did_you_mean, suggest};
+use ambit_gateway::http::{AllowedHost, AllowedOrigin};
 use serde_json::{Map, Value};
 
 use super::jsonc::{Document, Spot, child};
@@ -31,6 +33,7 @@ pub(super) fn check(document: &Document) -> Vec<Problem> {
         meaning.repeated_keys(&child(&at, "capabilities"), agent);
     }
     meaning.hooks();
+    meaning.serve();
     meaning.problems
 }
 
@@ -157,6 +160,43 @@ impl Meaning<'_> {
                     Spot::Value,
                 );
             }
+        }
+    }
+
+    fn serve(&mut self) {
+        let document = self.document;
+        let mut check = |pointer: &str, what: &str, hint: &str, is_fine: &dyn Fn(&str) -> bool| {
+            for (n, text) in items(&document.value, pointer).enumerate() {
+                if let Some(text) = text.as_str().filter(|it| !is_fine(it)) {
+                    let problem = Problem::error("serve_invalid", format!("`{text}` is no {what}"));
+                    let at = child(pointer, &n.to_string());
+                    self.add(problem.hint(hint), &at, Spot::Value);
+                }
+            }
+        };
+        check(
+            "/serve/hosts",
+            "name of a host",
+            "such as `ambit.example` or `ambit.example:8443`",
+            &|it| AllowedHost::parse(it).is_some(),
+        );
+        check(
+            "/serve/origins",
+            "origin",
+            "such as `https://app.example`",
+            &|it| AllowedOrigin::parse(it).is_some(),
+        );
+        let listen = document
+            .value
+            .pointer("/serve/listen")
+            .and_then(Value::as_str);
+        if let Some(text) = listen.filter(|it| it.parse::<SocketAddr>().is_err()) {
+            let problem = Problem::error(
+                "serve_invalid",
+                format!("`{text}` is no address to listen on"),
+            )
+            .hint("such as `127.0.0.1:7777`");
+            self.add(problem, "/serve/listen", Spot::Value);
         }
     }
 

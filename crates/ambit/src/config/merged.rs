@@ -16,6 +16,7 @@ use super::defaults;
 use super::discovery::Discovery;
 use super::file::{Agent, ConfigFile, Hook, LimitsFile, McpServer, Origin};
 use super::rules::RuleLists;
+use super::serve::Serve;
 
 /// What holds: both files together, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,8 @@ pub struct Config {
     pub limits: Limits,
     /// What a model is shown of all that is granted.
     pub discovery: Discovery,
+    /// How the HTTP front serves.
+    pub serve: Serve,
     /// What to do about capabilities nobody offers, unless an agent says otherwise.
     pub unknown_capabilities: UnknownCapabilities,
 }
@@ -128,6 +131,7 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         hooks,
         limits: Limits::of(&project.limits, &user.limits),
         discovery: Discovery::of(project.discovery, user.discovery),
+        serve: Serve::of(project.serve, user.serve),
         unknown_capabilities: project
             .unknown_capabilities
             .or(user.unknown_capabilities)

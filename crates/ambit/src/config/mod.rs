@@ -19,6 +19,7 @@ mod merged;
 mod problem;
 mod rules;
 mod schema;
+mod serve;
 mod shape;
 mod starter;
 #[cfg(test)]
@@ -36,4 +37,5 @@ pub(crate) use problem::presentable;
 pub use problem::{Place, Problem, Severity, Source};
 pub use rules::RuleLists;
 pub use schema::json_schema;
+pub use serve::{Serve, ServeFile};
 pub use starter::starter;

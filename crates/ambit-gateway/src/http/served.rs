@@ -1,0 +1,120 @@
+//! What is served now: the agents of one reading of the configuration. Another reading is another
+//! generation, with sessions of its own; what began in this one ends in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ambit_runtime::marketplace::CapabilityMarketplace;
+use ambit_runtime::session::SessionSpec;
+use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::access::Caller;
+use super::limits::HttpLimits;
+use super::sessions::{SessionTable, Sessions};
+use crate::elicit::ElicitationApprover;
+use crate::handler::Handler;
+use crate::shared::SharedFronts;
+use crate::style::Style;
+
+/// Agents, and what they act in.
+#[derive(Clone)]
+pub struct Served {
+    /// Where their sessions are opened.
+    pub market: Arc<CapabilityMarketplace>,
+    /// How, by name.
+    pub agents: BTreeMap<String, SessionSpec>,
+    /// This style, whoever the client is.
+    pub style: Option<Style>,
+}
+
+/// The protocol as the SDK speaks it over HTTP.
+pub(crate) type McpService = StreamableHttpService<Arc<Handler>, Sessions>;
+
+/// What one caller speaks to.
+pub(crate) struct Front {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) service: McpService,
+}
+
+/// One reading of the configuration.
+pub(crate) struct Generation {
+    number: u64,
+    served: Served,
+    shared: BTreeMap<String, Arc<SharedFronts>>,
+    /// By caller: at most as many as there are tokens.
+    fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
+}
+
+impl Generation {
+    pub(crate) fn new(number: u64, served: Served, limits: &HttpLimits) -> Self {
+        let shared = |agent: &String| {
+            let fronts = SharedFronts::new(limits.stateless_clients);
+            (agent.clone(), Arc::new(fronts))
+        };
+        Generation {
+            number,
+            shared: served.agents.keys().map(shared).collect(),
+            served,
+            fronts: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
+        &self.served.market
+    }
+
+    /// What this caller speaks to; nothing if its agent is not served.
+    pub(crate) fn front(
+        self: &Arc<Self>,
+        caller: &Caller,
+        table: &Arc<SessionTable>,
+        limits: &HttpLimits,
+        stop: &CancellationToken,
+    ) -> Option<Arc<Front>> {
+        if !self.served.agents.contains_key(&caller.agent) {
+            return None;
+        }
+        let mut fronts = self.fronts.lock();
+        let front = fronts.entry(caller.clone()).or_insert_with(|| {
+            let sessions = Arc::new(Sessions::new(table, caller.clone(), self.number));
+            let config = StreamableHttpServerConfig::default()
+                // Both are checked at the door.
+                .disable_allowed_hosts()
+                .disable_allowed_origins()
+                .with_json_response(true)
+                .with_max_request_body_bytes(limits.body_bytes)
+                .with_cancellation_token(stop.clone());
+            let agent = caller.agent.clone();
+            let generation = Arc::downgrade(self);
+            let handler = move || {
+                let made = generation.upgrade().and_then(|it| it.handler(&agent));
+                made.map(Arc::new)
+                    .ok_or_else(|| std::io::Error::other("this agent is not served any more"))
+            };
+            Arc::new(Front {
+                service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
+                sessions,
+            })
+        });
+        Some(Arc::clone(front))
+    }
+
+    /// What answers one client's session, or one request that has none.
+    fn handler(&self, agent: &str) -> Option<Handler> {
+        Some(Handler {
+            market: Arc::clone(&self.served.market),
+            spec: self.served.agents.get(agent)?.clone(),
+            style: self.served.style,
+            approver: Arc::new(ElicitationApprover::default()),
+            front: OnceCell::new(),
+            shared: self.shared.get(agent).cloned(),
+        })
+    }
+}
