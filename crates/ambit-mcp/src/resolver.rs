@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ambit_core::code::Code;
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::{Acceptance, CapabilityManifest};
@@ -44,7 +45,7 @@ impl McpResolver {
     pub fn new(server: Arc<McpServer>, cache: &DescriptorCache) -> Self {
         let spec = server.spec();
         let seen = Seen {
-            descriptors: cache.source(&spec.source(), &spec.identity()),
+            descriptors: cache.source(&spec.source(), &spec.cached_as()),
             unavailable: None,
         };
         McpResolver {
@@ -71,7 +72,7 @@ impl McpResolver {
             let manifests = self.pinned(manifests, cache);
             let spec = self.server.spec();
             cache
-                .put_source(&spec.source(), &spec.identity(), &manifests)
+                .put_source(&spec.source(), &spec.cached_as(), &manifests)
                 .map_err(|error| Arc::new(McpError::from(error)))
         }))
     }
@@ -194,8 +195,20 @@ impl CapabilityExecutor for McpExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
         let id = call.id().clone();
         let definition = call.content();
-        self.0
-            .call_defined(&id, definition, call.into_arguments())
-            .await
+        let answer = self.0.call_defined(&id, definition, call.into_arguments());
+        match self.0.spec().timeouts.call {
+            None => answer.await,
+            Some(limit) => timeout(limit, answer)
+                .await
+                .unwrap_or_else(|_| Err(too_slow(&id, limit))),
+        }
+    }
+}
+
+fn too_slow(id: &CapabilityId, limit: Duration) -> Failure {
+    Failure {
+        code: Code::DeadlineExceeded,
+        message: format!("`{id}` took longer than the {limit:?} its server has for a call"),
+        retryable: true,
     }
 }
