@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
 use crate::id::CapabilityId;
+use crate::wire::BareNames;
 
 /// One state of the catalog. Equal contents have equal digests, whatever order they came in.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +129,11 @@ impl CatalogSnapshot {
     /// Why an entry's source cannot serve at the moment, if so.
     pub fn unavailable(&self, entry: &CapabilityDescriptor) -> Option<&str> {
         self.unavailable.get(&entry.source).map(String::as_str)
+    }
+
+    /// Who goes by a bare name where everything is granted.
+    pub fn bare_names(&self) -> BareNames {
+        BareNames::among(self.iter().map(|it| (&it.id, it.naming)))
     }
 
     /// The snapshot after one source has said what it offers now, and what that changed. The

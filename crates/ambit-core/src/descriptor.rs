@@ -11,6 +11,7 @@ use crate::effects::{Effects, Risk};
 use crate::id::{CapabilityId, Kind};
 use crate::manifest::{Acceptance, CapabilityManifest, ChannelFeature, Hints, Permission, Tag};
 use crate::visible::Layer;
+use crate::wire::Naming;
 
 /// What an entry costs a model's context, per layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +70,9 @@ pub struct CapabilityDescriptor {
     /// Whether a person has to accept it first.
     #[serde(default, skip_serializing_if = "Acceptance::is_not_needed")]
     pub acceptance: Acceptance,
+    /// How it is called towards a model.
+    #[serde(default, skip_serializing_if = "Naming::is_prefixed")]
+    pub naming: Naming,
     /// The provider's version of it.
     pub version: Version,
     /// What it costs in context.
@@ -93,6 +97,7 @@ impl CapabilityDescriptor {
             needs: manifest.needs.clone(),
             hints: manifest.hints.clone(),
             acceptance: manifest.acceptance,
+            naming: manifest.naming,
             version: manifest.version.clone(),
             tokens,
             digest: manifest.digest(),

@@ -12,6 +12,7 @@ use crate::digest::Digest;
 use crate::effects::{Effects, Risk};
 use crate::id::CapabilityId;
 use crate::printable::is_bidirectional;
+use crate::wire::Naming;
 
 /// A namespaced permission a manifest declares: `fs:write`, `net:egress`, `mcp:github`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -213,6 +214,9 @@ pub struct CapabilityManifest {
     /// Whether a person has to accept it first.
     #[serde(default, skip_serializing_if = "Acceptance::is_not_needed")]
     pub acceptance: Acceptance,
+    /// How it is called towards a model.
+    #[serde(default, skip_serializing_if = "Naming::is_prefixed")]
+    pub naming: Naming,
     /// Of what is behind the definition, where that can change by itself: a skill's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
@@ -245,6 +249,7 @@ impl CapabilityManifest {
             needs: BTreeSet::new(),
             hints: Hints::default(),
             acceptance: Acceptance::default(),
+            naming: Naming::default(),
             content: None,
             given: None,
             pack_summary: String::new(),

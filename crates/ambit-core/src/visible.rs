@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
-use crate::wire::{WireNames, wire_name};
+use crate::wire::{BareNames, WireNames};
 
 /// Something that speaks for a capability, or against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -210,19 +210,23 @@ pub struct VisibleSet {
     entries: Vec<VisibleEntry>,
     hidden: Vec<(CapabilityId, HiddenReason)>,
     names: WireNames,
+    bare: BareNames,
 }
 
 impl VisibleSet {
-    /// Entries in the order a model sees them, and reasons for the rest, by id.
+    /// Entries in the order a model sees them, reasons for the rest, by id, and who of all that is
+    /// granted goes by a bare name.
     pub(crate) fn new(
         entries: Vec<VisibleEntry>,
         hidden: Vec<(CapabilityId, HiddenReason)>,
+        bare: BareNames,
     ) -> Self {
-        let names = WireNames::assign(entries.iter().map(|it| &it.id));
+        let names = WireNames::assign(entries.iter().map(|it| &it.id), &bare);
         VisibleSet {
             entries,
             hidden,
             names,
+            bare,
         }
     }
 
@@ -250,6 +254,12 @@ impl VisibleSet {
         &self.names
     }
 
+    /// What a capability is called, or would be if it were visible.
+    pub fn name_of(&self, id: &CapabilityId) -> String {
+        let visible = self.names.name_of(id).map(str::to_owned);
+        visible.unwrap_or_else(|| self.bare.name(id))
+    }
+
     /// The visible capability a caller means by an id or a wire name.
     pub fn find(&self, target: &str) -> Option<&CapabilityId> {
         self.names
@@ -260,7 +270,7 @@ impl VisibleSet {
     /// The hidden capability that an id or a wire name would mean, and why it is hidden.
     pub fn find_hidden(&self, target: &str) -> Option<(&CapabilityId, &HiddenReason)> {
         let mut hidden = self.hidden.iter();
-        let found = hidden.find(|(id, _)| id.as_str() == target || wire_name(id) == target)?;
+        let found = hidden.find(|(id, _)| id.as_str() == target || self.bare.name(id) == target)?;
         Some((&found.0, &found.1))
     }
 

@@ -27,5 +27,5 @@ pub use error::McpError;
 pub use map::{RefusedReason, RefusedTool};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;
-pub use spec::{Provenance, ServerSpec, Timeouts, Transport};
+pub use spec::{EffectOverrides, NewTools, Provenance, ServerSpec, Sharing, Timeouts, Transport};
 pub use status::{ServerState, ServerStatus};

@@ -179,7 +179,8 @@ fn manifest(
         destructive: annotations.destructive_hint,
         open_world: annotations.open_world_hint,
     };
-    let effects = effects(&tool.name, hints, spec.provenance, &spec.transport);
+    let said = || effects(&tool.name, hints, spec.provenance, &spec.transport);
+    let effects = spec.effects.of(&tool.name).unwrap_or_else(said);
     let title = tool
         .title
         .or(annotations.title)
@@ -198,6 +199,7 @@ fn manifest(
         needs: Default::default(),
         hints: Default::default(),
         acceptance: Default::default(),
+        naming: spec.naming,
         content: None,
         given,
         pack_summary: cut(&about.instructions, MAX_PACK_SUMMARY),

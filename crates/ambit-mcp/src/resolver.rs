@@ -46,7 +46,7 @@ impl McpResolver {
     pub fn new(server: Arc<McpServer>, cache: &DescriptorCache) -> Self {
         let spec = server.spec();
         let seen = Seen {
-            descriptors: cache.source(&spec.source(), &spec.identity()),
+            descriptors: cache.source(&spec.source(), &spec.cached_as()),
             unavailable: None,
         };
         McpResolver {
@@ -73,7 +73,7 @@ impl McpResolver {
             let manifests = self.pinned(manifests, cache);
             let spec = self.server.spec();
             cache
-                .put_source(&spec.source(), &spec.identity(), &manifests)
+                .put_source(&spec.source(), &spec.cached_as(), &manifests)
                 .map_err(|error| Arc::new(McpError::from(error)))
         }))
     }
@@ -196,6 +196,9 @@ impl CapabilityExecutor for McpExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
         let (id, definition) = (call.id().clone(), call.content());
         let conversation = call.conversation().clone();
+        if let Some(limit) = self.0.spec().timeouts.call {
+            conversation.hurry(limit);
+        }
         self.0
             .run(&id, definition, call.into_arguments(), &conversation)
             .await

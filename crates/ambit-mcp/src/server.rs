@@ -273,7 +273,7 @@ async fn connect(
     let connection = outcome.as_ref().ok().map(Arc::downgrade);
     told.send_replace(Some(outcome));
     drop(told);
-    if let Some(connection) = connection {
+    if let (Some(connection), Some(idle)) = (connection, idle) {
         let_go_when_idle(server, connection, idle).await;
     }
 }

@@ -1,11 +1,15 @@
 //! What a configured server is: how it is reached, for how long it is waited for, and whose it
 //! is. Plain data; values of variables and headers are in the clear and never printed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
+use ambit_core::effects::Effects;
+use ambit_core::wire::Naming;
+use serde::Deserialize;
 use serde_json::json;
 
 /// How a server is reached.
@@ -45,16 +49,56 @@ pub enum Provenance {
 pub struct Timeouts {
     /// From the start of the process or the first request until the tools are listed.
     pub connect: Duration,
-    /// How long a connection nobody uses is kept.
-    pub idle: Duration,
+    /// How long a call may run. The runtime's own limit holds as well: the shorter counts.
+    pub call: Option<Duration>,
+    /// How long a connection nobody uses is kept; for ever, if nothing is said.
+    pub idle: Option<Duration>,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
             connect: Duration::from_secs(30),
-            idle: Duration::from_secs(600),
+            call: None,
+            idle: Some(Duration::from_secs(600)),
         }
+    }
+}
+
+/// Who shares a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// All sessions of the process.
+    #[default]
+    Shared,
+    /// Each session has its own: for servers that keep something of whom they talk to.
+    PerSession,
+}
+
+/// What becomes of a tool that was not there when its server was first seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NewTools {
+    /// It is offered like the others.
+    #[default]
+    Allow,
+    /// It is held back until a person has accepted it.
+    Ask,
+}
+
+/// What a user says a server's tools do, whatever the server says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffectOverrides {
+    /// By the server's own name of a tool.
+    pub by_tool: BTreeMap<String, Effects>,
+    /// For all the others.
+    pub others: Option<Effects>,
+}
+
+impl EffectOverrides {
+    /// What the user says of a tool.
+    pub fn of(&self, raw_name: &str) -> Option<Effects> {
+        self.by_tool.get(raw_name).copied().or(self.others)
     }
 }
 
@@ -71,6 +115,14 @@ pub struct ServerSpec {
     pub concurrency: usize,
     /// Whose configuration named it.
     pub provenance: Provenance,
+    /// Who shares its connection.
+    pub sharing: Sharing,
+    /// What becomes of tools it adds later.
+    pub new_tools: NewTools,
+    /// How its tools are called towards a model.
+    pub naming: Naming,
+    /// What its tools do, as far as the user says so.
+    pub effects: EffectOverrides,
 }
 
 impl ServerSpec {
@@ -82,6 +134,10 @@ impl ServerSpec {
             timeouts: Timeouts::default(),
             concurrency: 32,
             provenance: Provenance::Own,
+            sharing: Sharing::default(),
+            new_tools: NewTools::default(),
+            naming: Naming::default(),
+            effects: EffectOverrides::default(),
         }
     }
 
@@ -98,6 +154,19 @@ impl ServerSpec {
             }
             Transport::Http { url, .. } => Digest::of_json(&json!([null, [], [], url])),
         }
+    }
+
+    /// What its cached descriptors were made from: the server, and what is said of its tools here.
+    pub fn cached_as(&self) -> Digest {
+        let own = self.provenance == Provenance::Own;
+        Digest::of(&(
+            self.identity(),
+            own,
+            self.naming,
+            &self.effects.by_tool,
+            self.effects.others,
+        ))
+        .unwrap_or(Digest::ZERO)
     }
 
     /// The name its capabilities are filed under in the catalog and the cache.
@@ -150,6 +219,30 @@ mod tests {
                 cwd: None,
             },
         )
+    }
+
+    #[test]
+    fn what_is_said_of_the_tools_is_not_identity_but_another_reading() {
+        let plain = stdio("npx", &[], &[]);
+        let foreign = ServerSpec {
+            provenance: Provenance::Foreign,
+            ..plain.clone()
+        };
+        let bare = ServerSpec {
+            naming: Naming::Bare,
+            ..plain.clone()
+        };
+        let reading = ServerSpec {
+            effects: EffectOverrides {
+                others: Some(Effects::READS),
+                ..EffectOverrides::default()
+            },
+            ..plain.clone()
+        };
+        for other in [foreign, bare, reading] {
+            assert_eq!(other.identity(), plain.identity());
+            assert_ne!(other.cached_as(), plain.cached_as());
+        }
     }
 
     #[test]

@@ -207,6 +207,11 @@ impl Conversation {
         self.caller.ask(questions).await
     }
 
+    /// Shortens the call's limit, where its provider has one of its own.
+    pub fn hurry(&self, limit: std::time::Duration) {
+        self.patience.shorten(limit);
+    }
+
     /// Starts the call's deadline anew: it gets on, though there is nothing to tell.
     pub fn renew(&self) {
         self.patience.renew();

@@ -27,6 +27,16 @@ impl Patience {
         self.clock.lock().begin(limit, Instant::now());
     }
 
+    /// From now on with this limit, if it is shorter.
+    pub(crate) fn shorten(&self, limit: Duration) {
+        let mut clock = self.clock.lock();
+        if clock.begun.as_ref().is_some_and(|it| limit < it.limit) {
+            clock.begin(limit, Instant::now());
+            drop(clock);
+            self.moved.notify_waiters();
+        }
+    }
+
     /// There is progress.
     pub(crate) fn renew(&self) {
         self.clock.lock().renew(Instant::now());

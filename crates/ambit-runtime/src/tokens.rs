@@ -9,7 +9,7 @@ use ambit_core::descriptor::TokenCosts;
 use ambit_core::id::Kind;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::projection::{ToolFormat, card, index_line, resource_line, tool};
-use ambit_core::wire::wire_name;
+use ambit_core::wire::{Naming, wire_name};
 use serde_json::Value;
 use tiktoken_rs::CoreBPE;
 
@@ -48,7 +48,7 @@ const SEPARATOR: u32 = 1;
 /// What a manifest costs, per layer, as it is written down in the wordiest format: no projection
 /// costs more.
 pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
-    let name = wire_name(&manifest.id);
+    let name = longest_name(manifest);
     if manifest.id.kind() == Kind::Prompt {
         // For a person to choose; no model reads it.
         return TokenCosts::default();
@@ -74,6 +74,15 @@ pub fn costs(manifest: &CapabilityManifest) -> TokenCosts {
                 .into_iter()
                 .fold(0, u32::max),
         },
+    }
+}
+
+/// A bare name may have to give way, so it counts only where it is the longer.
+fn longest_name(manifest: &CapabilityManifest) -> String {
+    let (prefixed, bare) = (wire_name(&manifest.id), manifest.id.name());
+    match manifest.naming {
+        Naming::Bare if bare.len() > prefixed.len() => bare.to_owned(),
+        _ => prefixed,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
-use ambit_mcp::{McpResolver, McpServer, Provenance, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{McpResolver, McpServer, ServerSpec, Transport, refresh_missing};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -14,7 +14,7 @@ use ambit_runtime::resolver::{
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::config::{self, Origin};
+use crate::config;
 use crate::secrets::SecretValue;
 
 /// How long a server may take to say what it offers, the first time.
@@ -106,7 +106,7 @@ impl Servers {
 /// What a server is, as far as the cache is concerned; nothing where the entry says neither
 /// command nor url.
 pub fn identity(name: &str, server: &config::McpServer) -> Option<Digest> {
-    spec(name, server, Path::new("")).map(|it| it.identity())
+    spec(name, server, Path::new("")).map(|it| it.cached_as())
 }
 
 /// How a configured server is reached; nothing where the entry says neither command nor url.
@@ -135,14 +135,17 @@ fn spec(name: &str, server: &config::McpServer, workspace: &Path) -> Option<Serv
         },
         (None, None) => return None,
     };
-    let provenance = if server.origin == Origin::User {
-        Provenance::Own
-    } else {
-        Provenance::Foreign
-    };
+    let settings = &server.settings;
     Some(ServerSpec {
-        provenance,
-        ..ServerSpec::new(name, transport)
+        name: name.to_owned(),
+        transport,
+        timeouts: settings.timeouts(),
+        concurrency: settings.concurrency(),
+        provenance: server.provenance(),
+        sharing: settings.sharing(),
+        new_tools: server.new_tools(),
+        naming: settings.names,
+        effects: settings.effects(),
     })
 }
 

@@ -118,10 +118,7 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
         }
         (S::Executing(mut flight), Fact::DeadlineExceeded) => {
             flight.elapsed = policy.limits.call;
-            let message = format!(
-                "it ran longer than {:?} and was stopped",
-                policy.limits.call
-            );
+            let message = "it ran longer than it may without progress and was stopped; `limits` in ambit.json, or its server's own entry, says how long";
             flight.fail(
                 Failure {
                     retryable: true,

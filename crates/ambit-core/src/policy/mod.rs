@@ -24,6 +24,7 @@ use crate::granted::Granted;
 use crate::id::{CapabilityId, Kind};
 use crate::turn::TurnInput;
 use crate::visible::{HiddenReason, Layer, Signal, VisibleEntry, VisibleReason, VisibleSet};
+use crate::wire::{BareNames, Naming, is_injection};
 use score::{Score, Scores};
 
 /// Recorded with every turn: replay refuses to compare across versions.
@@ -53,12 +54,16 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
     let mut unlisted = Vec::new();
     let mut hidden = Hidden::with_capacity(catalog.len());
     let mut grants = granted.iter().peekable();
+    let mut naming = Naming::Prefixed;
     for descriptor in catalog.iter() {
         // Equal first: it is the usual case, and ids that share their text are equal at a glance.
         let mut is_granted = grants.next_if(|id| **id == descriptor.id).is_some();
         if !is_granted {
             while grants.next_if(|id| **id < descriptor.id).is_some() {}
             is_granted = grants.next_if(|id| **id == descriptor.id).is_some();
+        }
+        if is_granted && descriptor.naming == Naming::Bare {
+            naming = Naming::Bare;
         }
         let reason = match is_granted {
             false => Some(HiddenReason::NotGranted),
@@ -105,7 +110,18 @@ pub fn select(catalog: &CatalogSnapshot, granted: &Granted, turn: &TurnInput) ->
     let places: HashMap<_, _> = shown.zip(0_usize..).collect();
     // New entries keep the order of their strength, which `fill` put them in.
     visible.sort_by_key(|entry| places.get(&entry.id).copied().unwrap_or(usize::MAX));
-    VisibleSet::new(visible, put_back(hidden, left_out))
+    let bare = match naming {
+        Naming::Prefixed => BareNames::default(),
+        Naming::Bare => bare_names(catalog, granted),
+    };
+    VisibleSet::new(visible, put_back(hidden, left_out), bare)
+}
+
+/// Injections keep their names whether or not this agent has them: the runtime knows them by name.
+fn bare_names(catalog: &CatalogSnapshot, granted: &Granted) -> BareNames {
+    let counts = |id: &CapabilityId| is_injection(id) || granted.contains(id);
+    let entries = catalog.iter().filter(|it| counts(&it.id));
+    BareNames::among(entries.map(|it| (&it.id, it.naming)))
 }
 
 /// Something that costs nothing and is there for whoever asks for it.

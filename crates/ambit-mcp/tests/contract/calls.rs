@@ -1,7 +1,11 @@
 //! What comes back from a server that behaves.
 
+use std::time::Duration;
+
 use ambit_core::code::Code;
+use ambit_core::effects::{Effect, Effects};
 use ambit_core::observation::{Content, Observation};
+use ambit_core::wire::Naming;
 use ambit_mcp::RefusedReason;
 use ambit_runtime::resolver::{CapabilityResolver, Offer};
 use serde_json::json;
@@ -173,4 +177,36 @@ async fn a_changed_definition_does_not_run_before_someone_saw_it() {
             .collect();
         assert_eq!(waits, ["echo"], "what is new is not what changed");
     }
+}
+
+#[tokio::test]
+async fn a_user_says_what_tools_do_and_how_they_are_called() {
+    let mut said = spec("fix", "normal");
+    said.naming = Naming::Bare;
+    said.effects.by_tool = [("echo".to_owned(), Effects::READS)].into();
+    said.effects.others = Some(Effects::WRITES.with(Effect::Egress));
+    let rig = Rig::listed([said]).await;
+    let Offer::Seen { descriptors, .. } = rig.resolvers[0].offer() else {
+        panic!();
+    };
+    for it in &descriptors {
+        let expected = match it.id.name() {
+            "echo" => "reads",
+            _ => "reads writes egress",
+        };
+        assert_eq!(it.effects.to_string(), expected, "{}", it.id);
+    }
+    assert_eq!(rig.text("echo").await, "nothing");
+    assert_eq!(rig.text("mcp__fix__echo").await, "nothing");
+    let prefixed = rig.call("fix__echo", json!({})).await;
+    assert_eq!(prefixed.code(), Some(Code::NotVisible));
+}
+
+#[tokio::test]
+async fn a_server_may_have_less_time_than_others() {
+    let mut short = spec("fix", "normal");
+    short.timeouts.call = Some(Duration::from_millis(50));
+    let rig = Rig::listed([short]).await;
+    let ended = rig.call("mcp__fix__hang", json!({})).await;
+    assert_eq!(ended.code(), Some(Code::DeadlineExceeded));
 }

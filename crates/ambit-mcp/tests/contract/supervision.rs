@@ -74,7 +74,7 @@ async fn a_child_that_is_still_connecting_ends_with_its_server() {
 #[tokio::test]
 async fn an_idle_server_is_let_go_and_comes_back() {
     let mut short = spec("fix", "normal");
-    short.timeouts.idle = Duration::from_millis(100);
+    short.timeouts.idle = Some(Duration::from_millis(100));
     let rig = Rig::listed([short]).await;
     let first = rig.server().status().process;
     if let Some(first) = first {

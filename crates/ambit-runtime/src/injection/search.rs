@@ -8,7 +8,6 @@ use ambit_core::event::EventBody;
 use ambit_core::id::Kind;
 use ambit_core::observation::{Failure, Output};
 use ambit_core::search::SearchRequest;
-use ambit_core::wire::wire_name;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -51,9 +50,10 @@ impl Search {
     }
 
     fn answer(&self, found: &[Arc<CapabilityDescriptor>]) -> Output {
+        let visible = self.scope.turn().visible;
         let name = |it: &CapabilityDescriptor| match self.kind {
             Kind::Skill => it.id.name().to_owned(),
-            _ => wire_name(&it.id),
+            _ => visible.name_of(&it.id),
         };
         let mut text = String::new();
         for it in found {

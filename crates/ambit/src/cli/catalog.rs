@@ -9,7 +9,6 @@ use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::id::CapabilityId;
 use ambit_core::printable::printable;
 use ambit_core::suggest::suggest;
-use ambit_core::wire::wire_name;
 use ambit_runtime::approver::NobodyThere;
 use ambit_runtime::injection::INJECTION_SOURCE;
 use ambit_runtime::journal::Journal;
@@ -189,9 +188,10 @@ fn print_list(rows: &[Row<'_>], printer: &Printer) {
 pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<Exit, Fail> {
     let market = look(setup)?;
     let catalog = market.catalog();
+    let names = catalog.bare_names();
     let found = catalog
         .iter()
-        .find(|it| it.id.as_str() == args.id || wire_name(&it.id) == args.id);
+        .find(|it| it.id.as_str() == args.id || names.name(&it.id) == args.id);
     let Some(entry) = found else {
         return Err(unknown_id(&catalog, &args.id));
     };
@@ -208,7 +208,7 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
     if printer.is_json() {
         printer.document(Shown {
             listed: Listed::new(entry, reason),
-            wire_name: wire_name(&entry.id),
+            wire_name: names.name(&entry.id),
             description: &manifest.description,
             permissions: &manifest.permissions,
             needs: &manifest.needs,
@@ -231,7 +231,7 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
         .map(ToString::to_string)
         .collect();
     let facts = [
-        ("wire name", wire_name(&entry.id)),
+        ("wire name", names.name(&entry.id)),
         ("source", entry.source.clone()),
         ("version", entry.version.to_string()),
         ("effects", entry.effects.to_string()),

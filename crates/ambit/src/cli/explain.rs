@@ -7,7 +7,6 @@ use std::sync::Arc;
 use ambit_core::diff::VisibleDiff;
 use ambit_core::id::CapabilityId;
 use ambit_core::visible::VisibleSet;
-use ambit_core::wire::wire_name;
 use ambit_runtime::journal::{EventFilter, JournalReader};
 use ambit_runtime::replay::turns;
 use serde_json::{Value, json};
@@ -27,13 +26,14 @@ pub(crate) fn explain(setup: &Setup, args: &ExplainArgs, printer: &Printer) -> R
         None => {
             let (market, session) = imagine(setup, &args.agent)?;
             let catalog = market.catalog();
+            let visible = session.begin_turn(&turn_request(setup, &args.turn));
             let found = catalog
                 .iter()
-                .find(|it| it.id.as_str() == args.id || wire_name(&it.id) == args.id);
+                .find(|it| it.id.as_str() == args.id || visible.name_of(&it.id) == args.id);
             let id = found
                 .map(|it| it.id.clone())
                 .ok_or_else(|| unknown_id(&catalog, &args.id))?;
-            (id, session.begin_turn(&turn_request(setup, &args.turn)))
+            (id, visible)
         }
     };
     let entry = visible.entries().iter().find(|it| it.id == id);
@@ -87,7 +87,7 @@ fn recorded(session: &str, args: &ExplainArgs) -> Result<(CapabilityId, Arc<Visi
         .chain(visible.hidden().iter().map(|(id, _)| id));
     let id = ids
         .into_iter()
-        .find(|it| it.as_str() == args.id || wire_name(it) == args.id)
+        .find(|it| it.as_str() == args.id || visible.name_of(it) == args.id)
         .cloned();
     let id = id.ok_or_else(|| {
         Fail::usage(Problem::error(

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use ambit_core::suggest::{did_you_mean, suggest};
 use serde_json::Map;
 
-use super::file::{Agent, Capabilities, McpServer, Origin};
+use super::file::{Agent, Capabilities, Origin};
 use super::merged::Config;
 use super::problem::Problem;
+use super::server::McpServer;
 
 /// The name of the agent there is when none was configured.
 pub const DEFAULT_AGENT: &str = "default";

@@ -6,13 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
+use ambit_mcp::NewTools;
 use serde_json::{Map, Value};
 
-use super::file::{Agent, McpServer};
+use super::file::Agent;
 use super::merged::Config;
 use ambit_core::permission::Subject;
 
 use super::rules::RuleLists;
+use super::server::{McpServer, ServerSettings};
 
 /// What became of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,23 +199,53 @@ impl Found {
                 (false, true) => self.changes(format_args!("server `{name}` is disabled")),
                 _ => {}
             }
-            if old.names != new.names {
-                self.changes(format_args!(
-                    "server `{name}`: its tools are named otherwise"
-                ));
-            }
+            self.settings(name, old, new);
             // Whatever else differs, another program may run or answer.
-            let same_names = McpServer {
+            let same_otherwise = McpServer {
                 disabled: new.disabled,
-                names: new.names,
+                settings: new.settings.clone(),
                 unknown: new.unknown.clone(),
                 ..old.clone()
             };
-            if same_names != *new {
+            if same_otherwise != *new {
                 self.widens(format_args!(
                     "server `{name}` is started or reached otherwise"
                 ));
             }
+        }
+    }
+
+    fn settings(&mut self, name: &str, old: &McpServer, new: &McpServer) {
+        match (old.new_tools(), new.new_tools()) {
+            (NewTools::Ask, NewTools::Allow) => {
+                self.widens(format_args!("server `{name}` may add tools"))
+            }
+            (NewTools::Allow, NewTools::Ask) => {
+                self.changes(format_args!("server `{name}` may not add tools"))
+            }
+            _ => {}
+        }
+        let (old, new) = (&old.settings, &new.settings);
+        if old.effects != new.effects {
+            self.widens(format_args!(
+                "server `{name}`: its tools count as something else"
+            ));
+        }
+        if old.names != new.names {
+            self.changes(format_args!(
+                "server `{name}`: its tools are named otherwise"
+            ));
+        }
+        let same_otherwise = ServerSettings {
+            names: new.names,
+            new_tools: new.new_tools,
+            effects: new.effects.clone(),
+            ..old.clone()
+        };
+        if same_otherwise != *new {
+            self.changes(format_args!(
+                "server `{name}` is waited for or kept otherwise"
+            ));
         }
     }
 

@@ -21,6 +21,12 @@ pub(super) fn hook_seconds() -> u64 {
 
 /// Where the HTTP front listens: for this machine alone.
 pub(super) const LISTEN: &str = "127.0.0.1:7777";
+/// Seconds until a server must have connected.
+pub(super) const CONNECT_SECONDS: u64 = 30;
+/// Seconds without a call after which a server is let go.
+pub(super) const IDLE_SECONDS: u64 = 600;
+/// How many calls of a server may run at once.
+pub(super) const CONCURRENCY: u16 = 32;
 
 /// Enough for two dozen tools in full, a few percent of a large context.
 pub(super) const DISCOVERY_BUDGET: u32 = 8_000;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ambit_core::event::HookStage;
@@ -17,7 +17,7 @@ use super::defaults;
 use super::discovery::DiscoveryFile;
 use super::rules::RuleLists;
 use super::serve::ServeFile;
-use crate::secrets::SecretValue;
+use super::server::McpServer;
 
 /// Ambit's configuration: `ambit.json`, the user's or a project's.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -68,58 +68,6 @@ impl ConfigFile {
         }
         self
     }
-}
-
-/// One MCP server: a program to start (`command`) or an address (`url`).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct McpServer {
-    /// The program to start.
-    #[serde(default)]
-    pub command: Option<String>,
-    /// Its arguments.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Its environment, besides PATH, HOME, locale, temporary directory and proxies.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub env: BTreeMap<String, SecretValue>,
-    /// The directory it starts in. Default: the workspace.
-    #[serde(default)]
-    pub cwd: Option<PathBuf>,
-    /// The server's address, for streamable HTTP.
-    #[serde(default)]
-    pub url: Option<String>,
-    /// HTTP headers to send along.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    pub headers: BTreeMap<String, SecretValue>,
-    /// Accepted because other clients write it; `command` or `url` already says it.
-    #[serde(rename = "type", default)]
-    pub transport: Option<String>,
-    /// Leaves the server out without deleting it.
-    #[serde(default)]
-    pub disabled: bool,
-    /// How its tools are called towards a model: `server__tool`, or by their bare names.
-    #[serde(default)]
-    pub names: WireNames,
-    /// What other clients write here and Ambit does not know.
-    #[serde(flatten)]
-    pub unknown: BTreeMap<String, Value>,
-    /// Whose file it stands in.
-    #[serde(skip)]
-    pub origin: Origin,
-}
-
-/// How a server's tools are named towards a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WireNames {
-    /// `server__tool`.
-    #[default]
-    Prefixed,
-    /// The server's own names.
-    Bare,
 }
 
 /// An agent, and the outer bound of what it may ever do.

@@ -14,9 +14,10 @@ use ambit_runtime::registry::UnknownCapabilities;
 use super::agents;
 use super::defaults;
 use super::discovery::Discovery;
-use super::file::{Agent, ConfigFile, Hook, LimitsFile, McpServer, Origin};
+use super::file::{Agent, ConfigFile, Hook, LimitsFile, Origin};
 use super::rules::RuleLists;
 use super::serve::Serve;
+use super::server::McpServer;
 
 /// What holds: both files together, with every default filled in.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Does a document fit the schema? Each way it does not becomes a sentence about the file, not
 //! about the schema: what is there, what may be there, and the word that was probably meant.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use ambit_core::suggest::{did_you_mean, suggest};
@@ -132,7 +133,8 @@ fn alternatives(
 ) {
     let pointer = error.instance_path().as_str();
     let here = |it: &ValidationError<'_>| it.instance_path().as_str() == pointer;
-    let options: Vec<&Value> = branches.iter().flatten().flat_map(options).collect();
+    let options = branches.iter().flatten().flat_map(options);
+    let options: Vec<&Value> = options.filter(|it| it.is_string()).collect();
     if !options.is_empty() && error.instance().is_string() {
         let (message, hint) = not_an_option(error.instance(), &options);
         let problem = Problem::error("not_an_option", message);
@@ -186,7 +188,14 @@ fn options<'a>(error: &'a ValidationError<'_>) -> Vec<&'a Value> {
 }
 
 fn not_an_option(found: &Value, options: &[&Value]) -> (String, Option<String>) {
-    let words: Vec<&str> = options.iter().filter_map(|it| it.as_str()).collect();
+    let words: Vec<Cow<'_, str>> = options
+        .iter()
+        .map(|it| {
+            it.as_str()
+                .map_or_else(|| it.to_string().into(), Into::into)
+        })
+        .collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     // Only words are ever options, and a short one at that: quoting it leaks nothing.
     let found = found.as_str().filter(|it| it.chars().count() <= 40);
     let subject = found.map_or_else(|| "this".to_owned(), |it| format!("`{it}`"));

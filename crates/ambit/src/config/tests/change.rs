@@ -127,6 +127,31 @@ fn edits_are_told_apart() {
         json!("bare"),
         "changes: server `gh`: its tools are named otherwise",
     );
+    for (key, value, expected) in [
+        (
+            "newTools",
+            json!("ask"),
+            "changes: server `gh` may not add tools",
+        ),
+        ("newTools", json!("allow"), "unchanged"),
+        (
+            "effects",
+            json!({"*": ["reads"]}),
+            "widens: server `gh`: its tools count as something else",
+        ),
+        (
+            "idleSeconds",
+            json!(false),
+            "changes: server `gh` is waited for or kept otherwise",
+        ),
+        (
+            "perSession",
+            json!(true),
+            "changes: server `gh` is waited for or kept otherwise",
+        ),
+    ] {
+        check(&format!("/mcpServers/gh/{key}"), value, expected);
+    }
     for (key, value) in [
         ("command", json!("evil")),
         ("env", json!({})),

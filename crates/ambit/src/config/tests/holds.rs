@@ -88,6 +88,51 @@ fn the_default_agent_has_the_users_own_servers() {
 }
 
 #[test]
+fn a_server_is_used_as_its_settings_say() {
+    use ambit_core::wire::Naming;
+    use ambit_mcp::{NewTools, Sharing};
+    let text = r#"{"mcpServers": {"plain": {"command": "x"}, "set": {
+      "command": "x", "names": "bare", "newTools": "ask", "timeoutSeconds": 9, "connectSeconds": 8,
+      "idleSeconds": false, "concurrency": 2, "perSession": true,
+      "effects": {"get": ["reads"], "*": ["writes", "egress"]},
+    }}}"#;
+    let shown = |config: &Config, name: &str| {
+        let server = &config.mcp_servers[name];
+        let settings = &server.settings;
+        let effects = settings.effects();
+        let said = |tool| effects.of(tool).map(|it| it.to_string());
+        (
+            (settings.names, server.new_tools(), settings.sharing()),
+            settings.timeouts(),
+            settings.concurrency(),
+            (said("get"), said("put")),
+        )
+    };
+    let own = World::new().user(text).load().unwrap().config;
+    let (words, timeouts, concurrency, effects) = shown(&own, "plain");
+    assert_eq!(words, (Naming::Prefixed, NewTools::Allow, Sharing::Shared));
+    assert_eq!(timeouts, ambit_mcp::Timeouts::default());
+    assert_eq!((concurrency, effects), (32, (None, None)));
+
+    let (words, timeouts, concurrency, effects) = shown(&own, "set");
+    assert_eq!(words, (Naming::Bare, NewTools::Ask, Sharing::PerSession));
+    let seconds = |it: u64| std::time::Duration::from_secs(it);
+    assert_eq!(
+        (timeouts.connect, timeouts.call, timeouts.idle),
+        (seconds(8), Some(seconds(9)), None)
+    );
+    let said = |it: &str| Some(it.to_owned());
+    assert_eq!(
+        (concurrency, effects),
+        (2, (said("reads"), said("writes egress")))
+    );
+
+    let theirs = World::new().project(text).load().unwrap().config;
+    assert_eq!(theirs.mcp_servers["plain"].new_tools(), NewTools::Ask);
+    assert!(theirs.mcp_servers["set"].unknown.is_empty());
+}
+
+#[test]
 fn an_untrusted_project_only_narrows() {
     let text = r#"{
       "mcpServers": {"evil": {"command": "${NOPE}", "env": {"T": "${secret:gh}"}}},

@@ -129,6 +129,47 @@ fn counts_are_whole_numbers_of_a_size() {
 }
 
 #[test]
+fn settings_of_servers_are_checked() {
+    let server =
+        |settings: &str| format!(r#"{{"mcpServers": {{"a": {{"command": "x", {settings}}}}}}}"#);
+    refused(
+        server(r#""names": "short", "newTools": "alow", "concurrency": 0, "perSession": "yes""#),
+        expect![[r#"
+            1:48 not_an_option: `short` is not one of `prefixed`, `bare`
+            1:69 not_an_option: `alow` is not one of `allow`, `ask` (did you mean `allow`?)
+            1:92 out_of_range: must be at least 1
+            1:109 wrong_type: expected boolean, found string
+        "#]],
+    );
+    refused(
+        server(r#""effects": {"get": ["read"], "*": [], "x": "writes"}"#),
+        expect![[r#"
+            1:59 not_an_option: `read` is not one of `reads`, `writes`, `destructive`, `open-world`, `egress` (did you mean `reads`?)
+            1:73 out_of_range: must not be empty
+            1:82 wrong_type: expected array, found string
+        "#]],
+    );
+    for idle in ["true", "0", "\"10m\"", "604801"] {
+        let text = server(&format!(r#""idleSeconds": {idle}"#));
+        assert!(World::new().project(text).load().is_err(), "{idle}");
+    }
+    refused(
+        server(r#""idleSeconds": "10m", "timeoutSeconds": 0, "connectSeconds": 3601"#),
+        expect![[r#"
+            1:54 wrong_type: expected integer or boolean, found string
+            1:79 out_of_range: must be at least 1
+            1:100 out_of_range: must be at most 3600
+        "#]],
+    );
+    refused(
+        server(r#""idleSeconds": true"#),
+        expect![[r#"
+        1:54 not_an_option: this is not one of `false`
+    "#]],
+    );
+}
+
+#[test]
 fn servers_are_checked_and_pasted_keys_are_not_fatal() {
     refused(
         r#"{"mcpServers": {"a": {}, "b": {"command": "x", "url": "y"}, "c d": {"url": "y"}}}"#,
