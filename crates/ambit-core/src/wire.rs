@@ -91,7 +91,8 @@ impl BareNames {
         let (mut taken, mut wanting) = (BTreeSet::new(), BTreeSet::new());
         for (id, naming) in entries {
             taken.insert(wire_name(id));
-            if naming == Naming::Bare && id.kind() == Kind::Tool && id.name().len() <= MAX_BARE_NAME {
+            if naming == Naming::Bare && id.kind() == Kind::Tool && id.name().len() <= MAX_BARE_NAME
+            {
                 wanting.insert(id);
             }
         }

@@ -1,20 +1,15 @@
-//! Asking the person through the client. Where the client cannot ask, there is nobody to ask here,
-//! and whoever holds this approver leaves the question elsewhere.
-
-use std::sync::OnceLock;
+//! Asking the person behind the client whether a call may run. Where the client cannot ask, there
+//! is nobody to ask here, and whoever holds this approver leaves the question elsewhere.
 
 use ambit_core::permission::{Answer, StandingApproval};
 use ambit_core::printable::printable;
-use ambit_runtime::CancellationToken;
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
+use ambit_runtime::conversation::{Question, QuestionKind, Questions};
 use async_trait::async_trait;
-use rmcp::model::{
-    ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ElicitationSchema, EnumSchema, PrimitiveSchemaDefinition, ServerRequest,
-};
-use rmcp::service::{Peer, RoleServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+/// The question's key among others.
+const KEY: &str = "ambit/approval";
 /// The field of the form.
 const FIELD: &str = "answer";
 /// What can be answered, and what that means.
@@ -25,32 +20,10 @@ const ANSWERS: [(&str, Answer); 4] = [
     ("deny", Answer::Deny),
 ];
 
-/// Asks through MCP elicitation. It remembers nothing: what is always allowed is for the approver
-/// around it to keep.
-#[derive(Default)]
-pub struct ElicitationApprover {
-    client: OnceLock<Peer<RoleServer>>,
-    hung_up: CancellationToken,
-}
-
-impl ElicitationApprover {
-    /// Ends when the client does; then nobody is left to be asked.
-    pub(crate) fn hung_up(&self) -> &CancellationToken {
-        &self.hung_up
-    }
-
-    /// From now on a client is there; it is asked if it said that it shows forms.
-    pub(crate) fn connect(&self, client: &Peer<RoleServer>, can: &ClientCapabilities) {
-        let shows_forms = can
-            .elicitation
-            .as_ref()
-            .is_some_and(|it| it.form.is_some() || it.url.is_none());
-        if shows_forms {
-            // One client per connection: the first is the only one.
-            let _ = self.client.set(client.clone());
-        }
-    }
-}
+/// Asks whoever called, by a form. It remembers nothing: what is always allowed is for the
+/// approver around it to keep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ElicitationApprover;
 
 #[async_trait]
 impl Approver for ElicitationApprover {
@@ -59,17 +32,17 @@ impl Approver for ElicitationApprover {
             how: "use a client that can ask its user (elicitation), or allow it by a rule"
                 .to_owned(),
         };
-        let (Some(client), Some(form)) = (self.client.get(), form(request)) else {
+        if !shows_forms(request) {
             return nobody();
+        }
+        let question = Question {
+            kind: QuestionKind::Elicitation,
+            params: form(request),
         };
-        let question = ServerRequest::ElicitRequest(ElicitRequest::new(form));
-        let reply = tokio::select! {
-            reply = client.send_request(question) => reply,
-            () = self.hung_up.cancelled() => return nobody(),
-        };
-        match reply {
-            Ok(ClientResult::ElicitResult(result)) => ApprovalReply::Answered(answer(&result)),
-            Ok(_) | Err(_) => nobody(),
+        let asked = Questions::from([(KEY.to_owned(), question)]);
+        match request.caller.ask(asked).await {
+            Ok(answers) => ApprovalReply::Answered(answer(answers.get(KEY))),
+            Err(_) => nobody(),
         }
     }
 
@@ -78,33 +51,39 @@ impl Approver for ElicitationApprover {
     }
 }
 
+/// A client that only opens addresses cannot show a form; one that says nothing more can.
+fn shows_forms(request: &ApprovalRequest) -> bool {
+    let abilities = request.caller.abilities();
+    let elicitation = abilities.get(QuestionKind::Elicitation.ability());
+    elicitation.is_some_and(|it| it.get("form").is_some() || it.get("url").is_none())
+}
+
 /// What a person chose. Anything unclear is a no.
-fn answer(result: &ElicitResult) -> Answer {
-    let chosen = match (&result.action, &result.content) {
-        (ElicitationAction::Accept, Some(content)) => content.get(FIELD).and_then(Value::as_str),
-        _ => None,
-    };
+fn answer(result: Option<&Value>) -> Answer {
+    let accepted = result.filter(|it| it.get("action") == Some(&json!("accept")));
+    let chosen = accepted.and_then(|it| it.get("content")?.get(FIELD)?.as_str());
     ANSWERS
         .iter()
         .find(|(word, _)| Some(*word) == chosen)
         .map_or(Answer::Deny, |(_, answer)| *answer)
 }
 
-fn form(request: &ApprovalRequest) -> Option<ElicitRequestParams> {
-    let words = ANSWERS.iter().map(|(word, _)| (*word).to_owned()).collect();
-    let choice = EnumSchema::builder(words)
-        .untitled()
-        .title("Allow it?")
-        .description("once: this call; session: until this session ends; always: as it is defined now; deny: no")
-        .build();
-    let schema = ElicitationSchema::builder()
-        .required_property(FIELD, PrimitiveSchemaDefinition::Enum(choice))
-        .build()
-        .ok()?;
-    Some(ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: question(request),
-        requested_schema: schema,
+fn form(request: &ApprovalRequest) -> Value {
+    json!({
+        "mode": "form",
+        "message": question(request),
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                FIELD: {
+                    "type": "string",
+                    "title": "Allow it?",
+                    "description": "once: this call; session: until this session ends; always: as it is defined now; deny: no",
+                    "enum": ANSWERS.map(|(word, _)| word),
+                },
+            },
+            "required": [FIELD],
+        },
     })
 }
 

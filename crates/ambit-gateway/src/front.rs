@@ -1,20 +1,25 @@
-//! One client's session: what it is shown, what it calls, and when its list changes. Knows nothing
+//! One client's session: what it is shown, what it calls, and when its lists change. Knows nothing
 //! of the protocol.
 
 use std::sync::Arc;
 
 use ambit_core::effects::Effects;
 use ambit_core::grant::GrantProblem;
-use ambit_core::id::Kind;
+use ambit_core::id::CapabilityId;
+use ambit_core::intent::CallId;
+use ambit_core::observation::Observation;
 use ambit_core::projection::ToolFormat;
+use ambit_runtime::conversation::Caller;
 use ambit_runtime::discovery::TurnRequest;
-use ambit_runtime::injection::{LOAD_SKILL, SKILL_SEARCH, TOOL_SEARCH};
+use ambit_runtime::injection::{LOAD_SKILL, READ_RESOURCE, SKILL_SEARCH, TOOL_SEARCH};
 use ambit_runtime::marketplace::CapabilityMarketplace;
+use ambit_runtime::provider::Provider;
 use ambit_runtime::session::{Session, SessionSpec};
-use ambit_runtime::{CallReport, CallRequest, CancellationToken};
+use ambit_runtime::{CallRequest, CancellationToken};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::lists::Lists;
 use crate::style::Style;
 
 /// A tool as a client sees it.
@@ -26,31 +31,59 @@ pub(crate) struct ShownTool {
     pub(crate) effects: Effects,
 }
 
-/// A skill as a client sees it.
-pub(crate) struct ShownSkill {
-    pub(crate) name: String,
-    pub(crate) title: String,
-    pub(crate) summary: String,
+/// Which lists are not what the client was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
 }
 
-/// Whether the tool list is still what the client was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listing {
-    Same,
-    Changed,
+/// What a call became, and what it did to the lists.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) changes: Changes,
 }
 
 /// What became of a call.
-pub(crate) enum Answer {
-    Ended(CallReport),
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Observed(CallId, Observation),
     /// Nothing of that name is there to be called.
-    UnknownTool,
+    Unknown,
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wanted {
+    Tool { name: String, arguments: Value },
+    Prompt { name: String, arguments: Value },
+    Resource { uri: String },
+}
+
+/// All lists as they were at one time.
+pub(crate) struct Snapshot {
+    tools: Arc<Vec<ShownTool>>,
+    lists: Arc<Lists>,
+}
+
+impl Snapshot {
+    /// What is not what it was.
+    pub(crate) fn changes_since(&self, before: &Snapshot) -> Changes {
+        Changes {
+            tools: !Arc::ptr_eq(&self.tools, &before.tools) && self.tools != before.tools,
+            prompts: !self.lists.has_same_prompts(&before.lists),
+            resources: !self.lists.has_same_resources(&before.lists),
+        }
+    }
 }
 
 pub(crate) struct Front {
     market: Arc<CapabilityMarketplace>,
     session: Session,
     style: Style,
+    name: Arc<str>,
     shown: Mutex<Shown>,
 }
 
@@ -59,6 +92,7 @@ struct Shown {
     /// What was searched for last: the nearest thing to a task that a client lets on.
     goal: String,
     tools: Arc<Vec<ShownTool>>,
+    lists: Arc<Lists>,
 }
 
 impl Front {
@@ -72,9 +106,11 @@ impl Front {
             exposure: style.exposure(),
             ..spec
         };
+        let session = market.open_session(spec).await?;
         let front = Front {
             market: Arc::clone(market),
-            session: market.open_session(spec).await?,
+            name: session.id().to_string().into(),
+            session,
             style,
             shown: Mutex::default(),
         };
@@ -86,74 +122,128 @@ impl Front {
         self.style
     }
 
+    /// Its session's name: calls of equal names come from the same client.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
+        &self.market
+    }
+
     /// The tool list.
     pub(crate) fn tools(&self) -> Arc<Vec<ShownTool>> {
         Arc::clone(&self.shown.lock().tools)
     }
 
-    /// Skills that can be loaded.
-    pub(crate) fn skills(&self) -> Vec<ShownSkill> {
-        let catalog = self.market.catalog();
-        let visible = self.session.visible();
-        let skills = visible.entries().iter().map(|it| &it.id);
-        skills
-            .filter(|id| id.kind() == Kind::Skill)
-            .filter_map(|id| catalog.get(id))
-            .map(|it| ShownSkill {
-                name: it.id.name().to_owned(),
-                title: it.title.clone(),
-                summary: it.summary.clone(),
-            })
-            .collect()
+    /// Prompts, resources and skills.
+    pub(crate) fn lists(&self) -> Arc<Lists> {
+        Arc::clone(&self.shown.lock().lists)
+    }
+
+    /// What the provider of something visible can do beside running calls.
+    pub(crate) fn provider(&self, id: &CapabilityId) -> Option<Arc<dyn Provider>> {
+        self.session.provider(id)
+    }
+
+    /// All of them.
+    pub(crate) fn providers(&self) -> Vec<Arc<dyn Provider>> {
+        self.session.providers()
+    }
+
+    /// The resource a client means by an address.
+    pub(crate) fn resource_at(&self, uri: &str) -> Option<CapabilityId> {
+        self.session.resource_at(uri)
+    }
+
+    /// All lists as they are now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let shown = self.shown.lock();
+        Snapshot {
+            tools: Arc::clone(&shown.tools),
+            lists: Arc::clone(&shown.lists),
+        }
     }
 
     /// Begins a turn if there is a reason for one: something was found, or the catalog changed.
-    pub(crate) fn catch_up(&self) -> Listing {
+    pub(crate) async fn catch_up(&self) -> Changes {
         match self.session.is_behind() {
-            true => self.turn(None),
-            false => Listing::Same,
+            true => {
+                self.session.renew().await;
+                self.turn(None)
+            }
+            false => Changes::default(),
         }
     }
 
     /// Takes one call through the pipeline. It is recorded even if there is nothing to call.
     pub(crate) async fn call(
         &self,
-        name: &str,
-        arguments: Value,
+        wanted: Wanted,
+        caller: Arc<dyn Caller>,
         cancel: &CancellationToken,
-    ) -> (Answer, Listing) {
-        let is_known = self.session.visible().find(name).is_some();
-        let query = arguments
-            .get("query")
-            .filter(|_| [TOOL_SEARCH, SKILL_SEARCH].contains(&name))
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        let request = CallRequest {
-            target: name.to_owned(),
-            arguments,
+    ) -> Ended {
+        let (is_known, query, request) = self.request(wanted);
+        let report = self.session.call_for(request, caller, cancel).await;
+        let changes = match self.session.is_behind() {
+            true => {
+                self.session.renew().await;
+                self.turn(query)
+            }
+            false => Changes::default(),
         };
-        let report = self.session.call(request, cancel).await;
-        let listing = match self.session.is_behind() {
-            true => self.turn(query),
-            false => Listing::Same,
-        };
-        match is_known {
-            true => (Answer::Ended(report), listing),
-            false => (Answer::UnknownTool, listing),
+        Ended {
+            outcome: match is_known {
+                true => Outcome::Observed(report.call, report.observation),
+                false => Outcome::Unknown,
+            },
+            changes,
         }
     }
 
-    /// A skill's instructions, through the same gates as any call.
-    pub(crate) async fn load_skill(
-        &self,
-        name: &str,
-        cancel: &CancellationToken,
-    ) -> (Answer, Listing) {
-        self.call(LOAD_SKILL, json!({"name": name}), cancel).await
+    fn request(&self, wanted: Wanted) -> (bool, Option<String>, CallRequest) {
+        match wanted {
+            Wanted::Tool { name, arguments } => {
+                let is_known = self.session.visible().find(&name).is_some();
+                let query = arguments
+                    .get("query")
+                    .filter(|_| [TOOL_SEARCH, SKILL_SEARCH].contains(&name.as_str()))
+                    .and_then(Value::as_str)
+                    .map(str::to_owned);
+                let request = CallRequest {
+                    target: name,
+                    arguments,
+                };
+                (is_known, query, request)
+            }
+            Wanted::Prompt { name, arguments } => match self.lists().prompt(&name) {
+                Some(id) => {
+                    let target = id.to_string();
+                    (true, None, CallRequest { target, arguments })
+                }
+                // Whatever else goes by that name is a skill, or nothing.
+                None => (
+                    self.lists().is_skill(&name),
+                    None,
+                    CallRequest {
+                        target: LOAD_SKILL.to_owned(),
+                        arguments: json!({"name": name}),
+                    },
+                ),
+            },
+            Wanted::Resource { uri } => {
+                let is_known = self.session.visible().find(READ_RESOURCE).is_some();
+                let request = CallRequest {
+                    target: READ_RESOURCE.to_owned(),
+                    arguments: json!({"uri": uri}),
+                };
+                (is_known, None, request)
+            }
+        }
     }
 
     /// Begins a turn. The lock is held throughout, so that of two changes each is told once.
-    fn turn(&self, goal: Option<String>) -> Listing {
+    fn turn(&self, goal: Option<String>) -> Changes {
         let mut shown = self.shown.lock();
         if let Some(goal) = goal {
             shown.goal = goal;
@@ -179,10 +269,18 @@ impl Front {
                 })
             })
             .collect();
-        if *shown.tools == tools {
-            return Listing::Same;
+        let lists = Lists::of(&self.market, &visible);
+        let changes = Changes {
+            tools: *shown.tools != tools,
+            prompts: !shown.lists.has_same_prompts(&lists),
+            resources: !shown.lists.has_same_resources(&lists),
+        };
+        if changes.tools {
+            shown.tools = Arc::new(tools);
         }
-        shown.tools = Arc::new(tools);
-        Listing::Changed
+        if changes.prompts || changes.resources {
+            shown.lists = Arc::new(lists);
+        }
+        changes
     }
 }

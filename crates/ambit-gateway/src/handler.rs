@@ -1,38 +1,76 @@
 //! The protocol's requests, each answered by the client's session.
 
+#![expect(
+    deprecated,
+    reason = "log levels and subscriptions are of the session era, which is served here"
+)]
+
 use std::sync::Arc;
 
-use ambit_core::observation::Observation;
+use ambit_runtime::CancellationToken;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::SessionSpec;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListToolsResult,
-    PaginatedRequestParams, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{Peer, RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::elicit::ElicitationApprover;
-use crate::front::{Answer, Front, Listing};
+use crate::caller::{Client, Level};
+use crate::completion;
+use crate::exchange::{Round, Rounded};
+use crate::front::{Front, Wanted};
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
+use crate::news::{self, Subscriptions};
+use crate::rounds::Rounds;
 use crate::shared::SharedFronts;
 use crate::style::{Era, Style, style_for};
+use crate::tasks;
 
 pub(crate) struct Handler {
     pub(crate) market: Arc<CapabilityMarketplace>,
     pub(crate) spec: SessionSpec,
     pub(crate) style: Option<Style>,
-    pub(crate) approver: Arc<ElicitationApprover>,
     pub(crate) front: OnceCell<Arc<Front>>,
     /// Where requests without a session find one; without it, all that come here share `front`.
     pub(crate) shared: Option<Arc<SharedFronts>>,
+    /// Calls between two requests.
+    pub(crate) rounds: Arc<Rounds>,
+    /// The client is gone.
+    pub(crate) hung_up: CancellationToken,
+    pub(crate) level: Level,
+    pub(crate) subscriptions: Subscriptions,
 }
 
 impl Handler {
+    /// What answers one client.
+    pub(crate) fn new(
+        market: Arc<CapabilityMarketplace>,
+        spec: SessionSpec,
+        style: Option<Style>,
+    ) -> Self {
+        Handler {
+            market,
+            spec,
+            style,
+            front: OnceCell::new(),
+            shared: None,
+            rounds: Arc::default(),
+            hung_up: CancellationToken::new(),
+            level: Level::default(),
+            subscriptions: Subscriptions::default(),
+        }
+    }
+
     /// The client's session, opened at its first request: only then is it known who it is.
     async fn front(
         &self,
@@ -64,26 +102,50 @@ impl Handler {
         })
     }
 
-    /// The session of a client that may never have said hello.
-    async fn client(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Front>, ErrorData> {
-        self.front(context, Era::Stateless).await
+    /// The session of a client that may never have said hello, its lists up to date. Whoever asks
+    /// for a list need not be told that it changed.
+    async fn current(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Front>, ErrorData> {
+        let front = self.front(context, Era::Stateless).await?;
+        front.catch_up().await;
+        Ok(front)
     }
 
-    /// Tells a client that reads its list again to do so.
-    async fn tell(&self, front: &Front, listing: Listing, client: &Peer<RoleServer>) {
-        if (listing, front.style()) == (Listing::Changed, Style::Dynamic)
-            && let Err(error) = client.notify_tool_list_changed().await
-        {
-            tracing::debug!(%error, "the client was not told of its new list");
+    /// One call, or one more round of it.
+    async fn call(
+        &self,
+        wanted: Wanted,
+        round: Round,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Rounded, ErrorData> {
+        let front = self.front(context, Era::Stateless).await?;
+        let era = era(context);
+        let client = Client::of(context, era, front.name(), &self.level, &self.hung_up);
+        if era == Era::Session {
+            let changes = front.catch_up().await;
+            news::tell(&context.peer, changes).await;
         }
+        let rounded = round
+            .take(&front, wanted, client, &self.rounds, era, &context.ct)
+            .await?;
+        if let (Rounded::Ended(ended), Era::Session) = (&rounded, era) {
+            news::tell(&context.peer, ended.changes).await;
+        }
+        Ok(rounded)
+    }
+}
+
+/// In which era a request was made.
+pub(crate) fn era(context: &RequestContext<RoleServer>) -> Era {
+    match context.protocol_version() {
+        Some(version) if !version.has_initialize() => Era::Stateless,
+        _ => Era::Session,
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         // Asked for before a client is known, which is to say by one of the stateless era.
-        let style = style_for(None, Era::Stateless, self.style);
-        map::server_config(style, ABOUT.to_owned())
+        map::server_config(Era::Stateless, ABOUT.to_owned())
     }
 
     async fn initialize(
@@ -92,10 +154,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
-        self.approver.connect(&context.peer, &request.capabilities);
         let front = self.front(&context, Era::Session).await?;
         let version = self.negotiate_initialize(&request)?.protocol_version;
-        let info = map::server_config(front.style(), instructions(&front));
+        let peer = context.peer.clone();
+        self.subscriptions.follow(Arc::downgrade(&front), peer);
+        let info = map::server_config(Era::Session, instructions(&front));
         Ok(info.with_protocol_version(version))
     }
 
@@ -104,11 +167,22 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let front = self.client(&context).await?;
-        // Whoever asks for the list need not be told that it changed.
-        front.catch_up();
+        let front = self.current(&context).await?;
         let tools = front.tools().iter().filter_map(map::tool).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        let mut listed = ListToolsResult::with_all_items(tools);
+        (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
+        Ok(listed)
+    }
+
+    /// What a request's headers are compared with.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let own = self.front.get().cloned();
+        let front = own.or_else(|| self.shared.as_ref()?.any())?;
+        let tools = front.tools();
+        let found = tools
+            .iter()
+            .find(|it| it.definition.get("name").and_then(Value::as_str) == Some(name));
+        found.and_then(map::tool)
     }
 
     async fn call_tool(
@@ -116,18 +190,12 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let front = self.client(&context).await?;
-        self.tell(&front, front.catch_up(), &context.peer).await;
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let (answer, listing) = front.call(&request.name, arguments, &context.ct).await;
-        self.tell(&front, listing, &context.peer).await;
-        match answer {
-            Answer::Ended(report) => Ok(map::tool_result(&report.call, report.observation).into()),
-            Answer::UnknownTool => Err(ErrorData::invalid_params(
-                format!("unknown tool: `{}`", request.name),
-                None,
-            )),
-        }
+        let round = Round::new(request.input_responses, request.request_state);
+        let wanted = Wanted::Tool {
+            name: request.name.into_owned(),
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
+        };
+        map::tool_response(self.call(wanted, round, &context).await?)
     }
 
     async fn list_prompts(
@@ -135,9 +203,11 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let front = self.client(&context).await?;
-        let prompts = front.skills().into_iter().map(map::prompt).collect();
-        Ok(ListPromptsResult::with_all_items(prompts))
+        let front = self.current(&context).await?;
+        let prompts = map::prompts(&front.lists());
+        let mut listed = ListPromptsResult::with_all_items(prompts);
+        (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
+        Ok(listed)
     }
 
     async fn get_prompt(
@@ -145,19 +215,139 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let front = self.client(&context).await?;
-        let (answer, listing) = front.load_skill(&request.name, &context.ct).await;
-        self.tell(&front, listing, &context.peer).await;
-        // A prompt cannot say no; the protocol's error can.
-        let said = match answer {
-            Answer::Ended(report) => match report.observation {
-                Observation::Completed(completed) => {
-                    return Ok(map::prompt_result(completed).into());
-                }
-                other => map::refusal(&other),
-            },
-            Answer::UnknownTool => format!("unknown prompt: `{}`", request.name),
+        let round = Round::new(request.input_responses, request.request_state);
+        let wanted = Wanted::Prompt {
+            name: request.name,
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
         };
-        Err(ErrorData::invalid_params(said, None))
+        map::prompt_response(self.call(wanted, round, &context).await?)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let front = self.current(&context).await?;
+        let resources = map::resources(&front.lists().resources);
+        let mut listed = ListResourcesResult::with_all_items(resources);
+        (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
+        Ok(listed)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let front = self.current(&context).await?;
+        let templates = map::resources(&front.lists().templates);
+        let mut listed = ListResourceTemplatesResult::with_all_items(templates);
+        (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
+        Ok(listed)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let round = Round::new(request.input_responses, request.request_state);
+        let wanted = Wanted::Resource {
+            uri: request.uri.clone(),
+        };
+        let rounded = self.call(wanted, round, &context).await?;
+        map::resource_response(rounded, &request.uri, |reference| {
+            let results = self.market.results();
+            results.whole(&self.spec.agent, reference).ok()
+        })
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let front = self.current(&context).await?;
+        completion::complete(&front, request).await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let front = self.current(&context).await?;
+        *self.level.lock() = Some(request.level);
+        let level = serde_json::to_value(request.level).unwrap_or_default();
+        if let Some(level) = level.as_str() {
+            for provider in front.providers() {
+                provider.log_from(level).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let front = self.current(&context).await?;
+        self.subscriptions.add(&front, &request.uri).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let front = self.current(&context).await?;
+        self.subscriptions.remove(&front, &request.uri).await;
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let front = self.current(subscription.request_context()).await?;
+        news::listen(&front, subscription).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        tasks::get(&self.rounds, &request.task_id)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::update(&self.rounds, request)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        tasks::cancel(&self.rounds, &request.task_id)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(map::no_such_method(&request.method))
     }
 }

@@ -1,15 +1,23 @@
 #![doc = include_str!("../README.md")]
 
+mod caller;
+mod completion;
 mod elicit;
+mod exchange;
 mod front;
 mod handler;
+mod held;
 pub mod http;
 mod input;
 mod instructions;
+mod lists;
 mod map;
+mod news;
+mod rounds;
 mod serve;
 mod shared;
 pub mod style;
+mod tasks;
 
 pub use elicit::ElicitationApprover;
 pub use serve::{GatewayError, GatewayOptions, serve_stdio};

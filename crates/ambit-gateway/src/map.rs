@@ -1,16 +1,24 @@
 //! Between Ambit's words and the protocol's.
 
+use ambit_core::code::Code;
 use ambit_core::effects::{Effect, Effects};
 use ambit_core::intent::CallId;
-use ambit_core::observation::{Completed, Content, Observation};
+use ambit_core::observation::{Completed, Content, ErrorAnswer, Observation, ResultRef};
+use ambit_runtime::conversation::Questions;
 use rmcp::model::{
-    CallToolResult, ContentBlock, GetPromptResult, Implementation, JsonObject, MetaObject, Prompt,
-    PromptMessage, Role, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CacheScope, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
+    GetPromptResponse, GetPromptResult, Implementation, InputRequests, InputRequiredResult,
+    JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult, Role,
+    ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolAnnotations,
 };
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::front::{ShownSkill, ShownTool};
-use crate::style::Style;
+use crate::exchange::Rounded;
+use crate::front::{Outcome, ShownTool};
+use crate::lists::{Given, Lists};
+use crate::style::Era;
+use crate::tasks;
 
 /// In `_meta`: the result came from outside, and is to be read as data.
 pub(crate) const UNTRUSTED: &str = "ambit/untrusted";
@@ -23,15 +31,30 @@ const CODE: &str = "ambit/code";
 /// In `_meta`: the call's name in the journal.
 const CALL: &str = "ambit/call";
 
-/// Who answers, and what can be asked of it.
-pub(crate) fn server_config(style: Style, instructions: String) -> ServerConfig {
-    let offers = ServerCapabilities::builder()
-        .enable_tools()
-        .enable_prompts();
-    let capabilities = match style {
-        Style::Dynamic => offers.enable_tool_list_changed().build(),
-        Style::Full | Style::Dispatch => offers.build(),
+/// How long a list of the stateless era may be taken for what it was.
+const FRESH_MS: u64 = 5_000;
+
+/// Errors of a provider that are no result of a tool: the client lacks something, or has to do
+/// something first.
+const PASSED_ON: [i32; 2] = [-32021, -32042];
+
+/// Who answers, and what can be asked of it. All of it, whatever this agent has: what is behind
+/// is not looked at before somebody asks.
+pub(crate) fn server_config(era: Era, instructions: String) -> ServerConfig {
+    let mut capabilities = json!({
+        "tools": {"listChanged": true},
+        "prompts": {"listChanged": true},
+        "resources": {"listChanged": true, "subscribe": true},
+        "completions": {},
+    });
+    let of_the_era = match era {
+        Era::Session => ("logging", json!({})),
+        Era::Stateless => ("extensions", json!({TASKS_EXTENSION_ID: {}})),
     };
+    if let Some(all) = capabilities.as_object_mut() {
+        all.insert(of_the_era.0.to_owned(), of_the_era.1);
+    }
+    let capabilities: ServerCapabilities = serde_json::from_value(capabilities).unwrap_or_default();
     ServerConfig::new(capabilities)
         .with_server_info(
             Implementation::new("ambit", env!("CARGO_PKG_VERSION")).with_title("Ambit"),
@@ -39,10 +62,24 @@ pub(crate) fn server_config(style: Style, instructions: String) -> ServerConfig 
         .with_instructions(instructions)
 }
 
+/// How long, and by whom, a list may be kept; in the session era a client is told instead.
+pub(crate) fn hints(era: Era) -> (Option<u64>, Option<CacheScope>) {
+    match era {
+        Era::Session => (None, None),
+        Era::Stateless => (Some(FRESH_MS), Some(CacheScope::Private)),
+    }
+}
+
 /// A tool of the list. One whose schema is not an object cannot be listed.
 pub(crate) fn tool(shown: &ShownTool) -> Option<Tool> {
     let mut tool: Tool = serde_json::from_value(shown.definition.clone()).ok()?;
-    tool.annotations = Some(annotations(shown.effects));
+    let own = annotations(shown.effects);
+    let mut said = tool.annotations.take().unwrap_or_default();
+    // What its server left open is what Ambit takes it for.
+    said.read_only_hint = said.read_only_hint.or(own.read_only_hint);
+    said.destructive_hint = said.destructive_hint.or(own.destructive_hint);
+    said.open_world_hint = said.open_world_hint.or(own.open_world_hint);
+    tool.annotations = Some(said);
     Some(tool)
 }
 
@@ -58,9 +95,167 @@ fn annotations(effects: Effects) -> ToolAnnotations {
     }
 }
 
-/// A skill as a prompt.
-pub(crate) fn prompt(skill: ShownSkill) -> Prompt {
-    Prompt::new(skill.name, Some(skill.summary), None).with_title(skill.title)
+/// Prompts by the names this client knows, and skills.
+pub(crate) fn prompts(lists: &Lists) -> Vec<Prompt> {
+    let given = lists.prompts.iter().filter_map(|(name, given)| {
+        let mut prompt: Prompt = serde_json::from_value(given.definition()).ok()?;
+        prompt.name = name.clone();
+        Some(prompt)
+    });
+    let skills = lists.skills.iter().map(|it| {
+        Prompt::new(it.name.clone(), Some(it.summary.clone()), None).with_title(it.title.clone())
+    });
+    given.chain(skills).collect()
+}
+
+/// Resources or templates as their servers gave them.
+pub(crate) fn resources<T: DeserializeOwned>(given: &[Given]) -> Vec<T> {
+    let definitions = given.iter().map(Given::definition);
+    definitions
+        .filter_map(|it| serde_json::from_value(it).ok())
+        .collect()
+}
+
+/// What a request for a tool is answered with.
+pub(crate) fn tool_response(rounded: Rounded) -> Result<CallToolResponse, ErrorData> {
+    match rounded {
+        Rounded::Asks(questions, word) => Ok(input_required(questions, word)?.into()),
+        Rounded::Task(name, task) => Ok(tasks::created(&name, &task).into()),
+        Rounded::Ended(ended) => match &ended.outcome {
+            Outcome::Observed(call, observation) => match passed_on(observation) {
+                Some(error) => Err(error),
+                None => Ok(tool_result(call, observation.clone()).into()),
+            },
+            Outcome::Unknown => Err(ErrorData::invalid_params("unknown tool", None)),
+        },
+    }
+}
+
+/// What a request for a prompt is answered with. A prompt cannot say no; the protocol's error can.
+pub(crate) fn prompt_response(rounded: Rounded) -> Result<GetPromptResponse, ErrorData> {
+    let ended = match rounded {
+        Rounded::Asks(questions, word) => return Ok(input_required(questions, word)?.into()),
+        Rounded::Task(..) => return Err(ErrorData::internal_error("a prompt is no task", None)),
+        Rounded::Ended(ended) => ended,
+    };
+    match &ended.outcome {
+        Outcome::Observed(_, Observation::Completed(completed)) => {
+            Ok(prompt_result(completed.clone()).into())
+        }
+        Outcome::Observed(_, other) => Err(protocol_error(other)),
+        Outcome::Unknown => Err(ErrorData::invalid_params("unknown prompt", None)),
+    }
+}
+
+/// What a request for a resource is answered with. A client has room for what a model has not:
+/// `whole` finds what was too large for one.
+pub(crate) fn resource_response(
+    rounded: Rounded,
+    uri: &str,
+    whole: impl Fn(&ResultRef) -> Option<String>,
+) -> Result<ReadResourceResponse, ErrorData> {
+    let ended = match rounded {
+        Rounded::Asks(questions, word) => return Ok(input_required(questions, word)?.into()),
+        Rounded::Task(..) => return Err(ErrorData::internal_error("a resource is no task", None)),
+        Rounded::Ended(ended) => ended,
+    };
+    let completed = match &ended.outcome {
+        Outcome::Observed(_, Observation::Completed(completed)) => completed,
+        Outcome::Observed(_, Observation::Failed(failure))
+            if failure.answer.is_none() && failure.code == Code::Refused =>
+        {
+            return Err(no_such_resource(uri));
+        }
+        Outcome::Observed(_, other) => return Err(protocol_error(other)),
+        Outcome::Unknown => return Err(no_such_resource(uri)),
+    };
+    let blocks: Vec<Value> = match completed.result_ref.as_ref().map(whole) {
+        // Each block is a line there.
+        Some(Some(text)) => text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect(),
+        Some(None) => return Err(ErrorData::internal_error("it could not be kept", None)),
+        None => completed
+            .output
+            .content
+            .iter()
+            .filter_map(|it| match it {
+                Content::Block(block) => Some(block.clone()),
+                Content::Text(_) => None,
+            })
+            .collect(),
+    };
+    let contents = blocks
+        .iter()
+        .filter_map(|it| serde_json::from_value(it.get("resource")?.clone()).ok())
+        .collect();
+    Ok(ReadResourceResult::new(contents).into())
+}
+
+/// A question for a client of the stateless era.
+fn input_required(questions: Questions, word: String) -> Result<InputRequiredResult, ErrorData> {
+    let requests = input_requests(questions)?;
+    Ok(InputRequiredResult::new(Some(requests), Some(word)))
+}
+
+/// Questions in the protocol's words.
+pub(crate) fn input_requests(questions: Questions) -> Result<InputRequests, ErrorData> {
+    let asked = questions.into_iter().map(|(key, question)| {
+        let method = question.kind.method();
+        let request = match question.params {
+            Value::Null => json!({"method": method}),
+            params => json!({"method": method, "params": params}),
+        };
+        let request = serde_json::from_value(request)
+            .map_err(|_| ErrorData::internal_error("a question cannot be put", None))?;
+        Ok((key, request))
+    });
+    asked.collect()
+}
+
+/// A provider's own error, where it is not the tool's.
+fn passed_on(observation: &Observation) -> Option<ErrorData> {
+    let Observation::Failed(failure) = observation else {
+        return None;
+    };
+    let answer = failure.answer.as_deref()?;
+    PASSED_ON
+        .contains(&answer.code)
+        .then(|| error_data(answer.clone()))
+}
+
+/// How something that has no result of its own says that it did not work.
+fn protocol_error(observation: &Observation) -> ErrorData {
+    match observation {
+        Observation::Failed(failure) => match &failure.answer {
+            Some(answer) => error_data((**answer).clone()),
+            None => ErrorData::internal_error(refusal(observation), None),
+        },
+        _ => ErrorData::invalid_params(refusal(observation), None),
+    }
+}
+
+/// An error of a provider, passed on.
+pub(crate) fn error_data(answer: ErrorAnswer) -> ErrorData {
+    ErrorData::new(ErrorCode(answer.code), answer.message, answer.data)
+}
+
+/// Nothing is at an address.
+pub(crate) fn no_such_resource(uri: &str) -> ErrorData {
+    let said = format!("no resource is known at `{}`", short(uri));
+    ErrorData::resource_not_found(said, Some(json!({"uri": uri})))
+}
+
+/// Nobody answers to a method.
+pub(crate) fn no_such_method(method: &str) -> ErrorData {
+    let said = format!("`{}` is not answered here", short(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, said, None)
+}
+
+/// What somebody sent, for quoting.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(200).collect()
 }
 
 /// How a call ended, as a tool result: no refusal is a protocol error.
@@ -69,6 +264,9 @@ pub(crate) fn tool_result(call: &CallId, observation: Observation) -> CallToolRe
     meta.insert(CALL.to_owned(), json!(call));
     let mut result = match observation {
         Observation::Completed(completed) => {
+            if let Some(Value::Object(given)) = &completed.output.meta {
+                meta.extend(given.clone());
+            }
             meta.extend(marks(&completed));
             let mut result = CallToolResult::success(blocks(completed.output.content));
             result.structured_content = completed.output.structured;
@@ -84,13 +282,17 @@ pub(crate) fn tool_result(call: &CallId, observation: Observation) -> CallToolRe
 }
 
 /// `code: reason`, for whoever called.
-pub(crate) fn refusal(observation: &Observation) -> String {
+fn refusal(observation: &Observation) -> String {
     let code = observation.code().map_or("", |it| it.as_str());
     format!("{code}: {}", observation.reason().unwrap_or_default())
 }
 
-/// A loaded skill as a prompt's messages.
-pub(crate) fn prompt_result(completed: Completed) -> GetPromptResult {
+/// A prompt as its server gave it, or a loaded skill as messages.
+fn prompt_result(completed: Completed) -> GetPromptResult {
+    let given = completed.output.structured;
+    if let Some(given) = given.and_then(|it| serde_json::from_value(it).ok()) {
+        return given;
+    }
     let messages = blocks(completed.output.content)
         .into_iter()
         .map(|block| PromptMessage::new(Role::User, block));

@@ -7,9 +7,7 @@ use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::SessionSpec;
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
-use tokio::sync::OnceCell;
 
-use crate::elicit::ElicitationApprover;
 use crate::handler::Handler;
 use crate::input::Input;
 use crate::style::Style;
@@ -19,8 +17,6 @@ use crate::style::Style;
 pub struct GatewayOptions {
     /// This style, whoever the client is.
     pub style: Option<Style>,
-    /// Asks through the client, once there is one.
-    pub approver: Arc<ElicitationApprover>,
     /// Ends serving.
     pub stop: CancellationToken,
 }
@@ -49,15 +45,11 @@ pub async fn serve_stdio(
     let (from, to) = stdio_pipes();
     let input = Input {
         from,
-        ended: options.approver.hung_up().clone(),
+        ended: CancellationToken::new(),
     };
     let handler = Handler {
-        market,
-        spec,
-        style: options.style,
-        approver: options.approver,
-        front: OnceCell::new(),
-        shared: None,
+        hung_up: input.ended.clone(),
+        ..Handler::new(market, spec, options.style)
     };
     let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {

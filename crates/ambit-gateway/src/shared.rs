@@ -36,6 +36,15 @@ impl SharedFronts {
         }
     }
 
+    /// Any that shows everything: what a tool is does not depend on who asks.
+    pub(crate) fn any(&self) -> Option<Arc<Front>> {
+        let fronts = self.fronts.lock();
+        let mut full = fronts
+            .iter()
+            .filter(|((_, style), _)| *style == Style::Full);
+        full.find_map(|(_, kept)| kept.front.get().cloned())
+    }
+
     /// Where the front of this client is, once it has been opened. Where there are too many, the
     /// one that has been unused longest is let go.
     pub(crate) fn of(&self, client: Option<&str>, style: Style) -> Arc<OnceCell<Arc<Front>>> {

@@ -1,10 +1,17 @@
 //! One live connection: opened with all it offers listed, called, and closed with everything
 //! behind it. It never reconnects; whoever holds it decides that.
 
+#![expect(
+    deprecated,
+    reason = "log levels are of the session era, which is spoken here"
+)]
+
 use std::sync::Arc;
 
 use parking_lot::RwLock;
+use rmcp::model::SetLevelRequestParams;
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
+use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::error::McpError;
@@ -47,7 +54,25 @@ impl Connection {
             _end_tasks: joined.end_tasks,
         };
         connection.relist().await?;
+        let level = lasting.log_level.lock().clone();
+        if let Some(level) = level {
+            connection.ask_for_logs(&level).await;
+        }
         Ok(connection)
+    }
+
+    /// Says which log lines are wanted, to a server that has any. In the stateless era every
+    /// request says so for itself.
+    pub(crate) async fn ask_for_logs(&self, level: &str) {
+        let info = self.service.peer_info();
+        let logs = info.is_some_and(|it| it.capabilities.logging.is_some());
+        let level = serde_json::from_value(Value::String(level.to_owned()));
+        if let (true, false, Ok(level)) = (logs, self.about.stateless, level) {
+            let asked = self.service.set_level(SetLevelRequestParams::new(level));
+            if let Err(error) = asked.await {
+                tracing::debug!(%error, server = self.spec.name, "it logs as it likes");
+            }
+        }
     }
 
     /// Whether nothing can be sent any more.

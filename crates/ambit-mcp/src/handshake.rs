@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ambit_runtime::provider::ProviderNews;
+use parking_lot::Mutex;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService,
@@ -40,6 +41,8 @@ pub(crate) struct Lasting {
     pub(crate) changes: watch::Sender<u64>,
     /// What it says unasked.
     pub(crate) news: broadcast::Sender<ProviderNews>,
+    /// Which log lines are wanted.
+    pub(crate) log_level: Mutex<Option<String>>,
     /// The server cannot bear the question for the stateless era.
     initialize_only: AtomicBool,
 }
@@ -50,6 +53,7 @@ impl Default for Lasting {
             stderr: Arc::default(),
             changes: watch::Sender::default(),
             news: broadcast::Sender::new(NEWS),
+            log_level: Mutex::default(),
             initialize_only: AtomicBool::default(),
         }
     }

@@ -125,6 +125,14 @@ impl Link {
         }
     }
 
+    /// The connection, if there is one.
+    pub(crate) fn live(&self) -> Option<Arc<Connection>> {
+        match &self.state {
+            State::Live(connection) => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
+
     /// Takes the connection out.
     pub(crate) fn take(&mut self) -> Option<Arc<Connection>> {
         match std::mem::take(&mut self.state) {

@@ -103,7 +103,8 @@ impl Listener {
                     .to_owned(),
             ),
         })?;
-        let questions = Questions::from([(String::new(), Question { kind, params })]);
+        let key = kind.ability().to_owned();
+        let questions = Questions::from([(key, Question { kind, params })]);
         match conversation.ask(questions).await {
             Ok(answers) => {
                 let answer = answers.into_values().next().unwrap_or_default();

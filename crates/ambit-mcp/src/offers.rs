@@ -65,6 +65,7 @@ fn prompt(
         title: cut(prompt.title.as_deref().unwrap_or(&prompt.name), MAX_TITLE),
         input_schema,
         given: Some(given(&prompt)?),
+        naming: spec.naming,
         ..base(spec, about, id, prompt.description.as_deref())
     })
 }

@@ -190,6 +190,11 @@ impl McpServer {
         })
     }
 
+    /// The connection, if there is one.
+    pub(crate) fn connected(&self) -> Option<Arc<Connection>> {
+        self.link.lock().live()
+    }
+
     pub(crate) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Arc<McpError>> {
         let lease = self.lease()?;
         self.leased(lease).await

@@ -115,6 +115,13 @@ impl Provider for Side {
             .await
     }
 
+    async fn log_from(&self, level: &str) {
+        *self.0.lasting().log_level.lock() = Some(level.to_owned());
+        if let Some(connection) = self.0.connected() {
+            connection.ask_for_logs(level).await;
+        }
+    }
+
     fn news(&self) -> broadcast::Receiver<ProviderNews> {
         self.0.lasting().news.subscribe()
     }

@@ -33,6 +33,10 @@ pub trait Provider: Send + Sync {
     /// No longer.
     async fn unwatch(&self, uri: &str) -> Result<(), ErrorAnswer>;
 
+    /// Log lines of this gravity and above are wanted, from the next connection on if there is
+    /// none now.
+    async fn log_from(&self, level: &str);
+
     /// What it says from now on.
     fn news(&self) -> broadcast::Receiver<ProviderNews>;
 }

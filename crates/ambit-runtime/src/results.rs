@@ -91,6 +91,20 @@ impl ResultStore {
         Ok(ResultRef(name))
     }
 
+    /// All of it, for somebody who is no model and has room for it.
+    pub fn whole(&self, agent: &str, reference: &ResultRef) -> Result<String, ResultError> {
+        let mut text = String::new();
+        let mut offset = 0;
+        loop {
+            let page = self.read(agent, &reference.0, offset, PAGE)?;
+            text.push_str(&page.text);
+            match page.next {
+                Some(next) => offset = next,
+                None => return Ok(text),
+            }
+        }
+    }
+
     /// One page, from a byte offset on. Pages end between characters.
     pub fn read(
         &self,

@@ -259,6 +259,12 @@ impl Session {
         self.executor(id)?.provider()
     }
 
+    /// The visible resource at an address, or the template it fits.
+    pub fn resource_at(&self, uri: &str) -> Option<CapabilityId> {
+        let visible = self.visible();
+        crate::resources::at(&visible, uri, None, |id| self.scope.address(id)).cloned()
+    }
+
     /// Every provider behind something visible, once each.
     pub fn providers(&self) -> Vec<Arc<dyn Provider>> {
         let mut by_name = BTreeMap::new();

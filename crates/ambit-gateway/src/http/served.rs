@@ -8,14 +8,13 @@ use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::SessionSpec;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::access::Caller;
 use super::limits::HttpLimits;
 use super::sessions::{SessionTable, Sessions};
-use crate::elicit::ElicitationApprover;
 use crate::handler::Handler;
+use crate::rounds::Rounds;
 use crate::shared::SharedFronts;
 use crate::style::Style;
 
@@ -44,6 +43,7 @@ pub(crate) struct Generation {
     number: u64,
     served: Served,
     shared: BTreeMap<String, Arc<SharedFronts>>,
+    rounds: BTreeMap<String, Arc<Rounds>>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
 }
@@ -57,6 +57,11 @@ impl Generation {
         Generation {
             number,
             shared: served.agents.keys().map(shared).collect(),
+            rounds: served
+                .agents
+                .keys()
+                .map(|it| (it.clone(), Arc::default()))
+                .collect(),
             served,
             fronts: Mutex::default(),
         }
@@ -108,13 +113,12 @@ impl Generation {
 
     /// What answers one client's session, or one request that has none.
     fn handler(&self, agent: &str) -> Option<Handler> {
+        let spec = self.served.agents.get(agent)?.clone();
+        let market = Arc::clone(&self.served.market);
         Some(Handler {
-            market: Arc::clone(&self.served.market),
-            spec: self.served.agents.get(agent)?.clone(),
-            style: self.served.style,
-            approver: Arc::new(ElicitationApprover::default()),
-            front: OnceCell::new(),
             shared: self.shared.get(agent).cloned(),
+            rounds: Arc::clone(self.rounds.get(agent)?),
+            ..Handler::new(market, spec, self.served.style)
         })
     }
 }

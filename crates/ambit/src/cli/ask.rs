@@ -19,7 +19,7 @@ pub(crate) enum Person {
     /// Sits at the terminal.
     AtTerminal,
     /// May sit before an MCP client.
-    AtClient(Arc<ElicitationApprover>),
+    AtClient,
     /// Is elsewhere.
     Elsewhere,
 }
@@ -58,13 +58,13 @@ impl AskAround {
     fn leave(&self, request: &ApprovalRequest) -> ApprovalReply {
         let left = self.trust.add_pending(&new_request(request));
         let how = match (left, &self.person) {
-            (Ok(number), Person::AtClient(_)) => {
+            (Ok(number), Person::AtClient) => {
                 format!("approve it with `ambit approvals allow {number}` and call again")
             }
             (Ok(number), _) => format!(
                 "approve it with `ambit approvals allow {number}` and call again, or run with `--yes`"
             ),
-            (Err(_), Person::AtClient(_)) => "allow it by a rule in ambit.json".to_owned(),
+            (Err(_), Person::AtClient) => "allow it by a rule in ambit.json".to_owned(),
             (Err(_), _) => "run it on a terminal, or with `--yes`".to_owned(),
         };
         ApprovalReply::NobodyToAsk { how }
@@ -102,7 +102,7 @@ impl Approver for AskAround {
         match &self.person {
             Person::SaidYes => ApprovalReply::Answered(Answer::Once),
             Person::AtTerminal => self.keep(request, answer(request).await),
-            Person::AtClient(client) => match client.ask(request).await {
+            Person::AtClient => match ElicitationApprover.ask(request).await {
                 ApprovalReply::Answered(answer) => self.keep(request, answer),
                 ApprovalReply::NobodyToAsk { .. } => self.leave(request),
             },

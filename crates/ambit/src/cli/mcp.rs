@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_gateway::{ElicitationApprover, GatewayOptions, serve_stdio};
+use ambit_gateway::{GatewayOptions, serve_stdio};
 use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
 
@@ -27,11 +27,10 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     if let Some(repaired) = opened.repaired {
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
-    let approver = Arc::new(ElicitationApprover::default());
     let market = setup.market(
         journal,
         Arc::new(AskAround {
-            person: Person::AtClient(Arc::clone(&approver)),
+            person: Person::AtClient,
             trust: Arc::clone(&setup.trust),
         }),
     )?;
@@ -46,7 +45,6 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     }
     let options = GatewayOptions {
         style: args.style,
-        approver,
         stop: CancellationToken::new(),
     };
     let served = setup.runtime()?.block_on(async {

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_gateway::ElicitationApprover;
 use ambit_gateway::http::{Door, HttpFront, Lock, Served};
 use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
@@ -98,7 +97,7 @@ fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, F
         journal,
         Arc::new(AskAround {
             // Each client is asked by its own session; here is who is asked when it cannot be.
-            person: Person::AtClient(Arc::new(ElicitationApprover::default())),
+            person: Person::AtClient,
             trust: Arc::clone(&setup.trust),
         }),
     )?;
