@@ -8,6 +8,7 @@ mod handshake;
 mod link;
 mod map;
 mod news;
+mod pin;
 mod process;
 mod resolver;
 mod server;
@@ -16,6 +17,7 @@ mod status;
 
 pub use error::McpError;
 pub use map::{RefusedReason, RefusedTool};
+pub use pin::{Accepted, Definition, Held, Judged, MemoryPins, PinError, PinStore};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;
 pub use spec::{EffectOverrides, NewTools, Provenance, ServerSpec, Sharing, Timeouts, Transport};

@@ -15,6 +15,7 @@ use semver::Version;
 use serde_json::{Map, Value};
 
 use crate::effects::{Hints, effects};
+use crate::pin::Definition;
 use crate::spec::ServerSpec;
 
 const MAX_NAME: usize = 256;
@@ -51,14 +52,58 @@ pub struct RefusedTool {
 pub(crate) struct ToolTable {
     pub(crate) manifests: Vec<CapabilityManifest>,
     pub(crate) refused: Vec<RefusedTool>,
+    told: HashMap<CapabilityId, Told>,
+}
+
+/// What a server says of a tool and a manifest does not hold.
+#[derive(Clone, Debug)]
+struct Told {
     /// An id is never taken apart again: calls go out under the name the server gave.
-    raw_names: HashMap<CapabilityId, String>,
+    name: String,
+    title: Option<String>,
+    annotations: Option<Value>,
+}
+
+impl Told {
+    fn of(tool: &Tool) -> Self {
+        Told {
+            name: tool.name.to_string(),
+            title: tool.title.as_deref().map(|it| cut(it, MAX_TITLE)),
+            // Serializing what was just parsed cannot fail.
+            annotations: tool
+                .annotations
+                .as_ref()
+                .map(|it| serde_json::to_value(it).unwrap_or_default()),
+        }
+    }
+
+    /// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
+    /// nothing else is no news.
+    fn definition(&self, spec: &ServerSpec, manifest: &CapabilityManifest) -> Definition {
+        Definition {
+            server: spec.label(),
+            name: self.name.clone(),
+            title: self.title.clone(),
+            description: manifest.description.clone(),
+            input_schema: manifest.input_schema.clone(),
+            output_schema: manifest.output_schema.clone(),
+            annotations: self.annotations.clone(),
+        }
+    }
 }
 
 impl ToolTable {
     /// What the server calls a capability.
     pub(crate) fn raw_name(&self, id: &CapabilityId) -> Option<&str> {
-        self.raw_names.get(id).map(String::as_str)
+        self.told.get(id).map(|it| it.name.as_str())
+    }
+
+    /// Every tool as the server defines it.
+    pub(crate) fn definitions(&self, spec: &ServerSpec) -> Vec<(CapabilityId, Definition)> {
+        let manifests = self.manifests.iter();
+        manifests
+            .filter_map(|it| Some((it.id.clone(), self.told.get(&it.id)?.definition(spec, it))))
+            .collect()
     }
 
     /// Whether a capability is still defined as it was when this digest was taken.
@@ -91,18 +136,19 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
         let twin = alike
             .get(&skeleton(&name))
             .and_then(|group| group.iter().find(|it| **it != name));
+        let told = Told::of(&tool);
         let mapped = match twin {
             Some(twin) => Err(RefusedReason::LooksLike(cut(twin, MAX_TITLE))),
             None => manifest(spec, about, tool),
         };
         let mapped = mapped.and_then(|it| {
-            let taken = table.raw_names.contains_key(&it.id);
+            let taken = table.told.contains_key(&it.id);
             (!taken).then_some(it).ok_or(RefusedReason::ListedTwice)
         });
         match mapped {
             Ok(mut manifest) => {
-                manifest.content = definition(&manifest);
-                table.raw_names.insert(manifest.id.clone(), name);
+                manifest.content = Some(told.definition(spec, &manifest).digest());
+                table.told.insert(manifest.id.clone(), told);
                 table.manifests.push(manifest);
             }
             Err(reason) => table.refused.push(RefusedTool {
@@ -112,18 +158,6 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, tools: Vec<Tool>) -> ToolT
         }
     }
     table
-}
-
-/// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
-/// nothing else is no news.
-fn definition(manifest: &CapabilityManifest) -> Option<Digest> {
-    Digest::of(&(
-        &manifest.title,
-        &manifest.description,
-        &manifest.input_schema,
-        &manifest.output_schema,
-        manifest.effects,
-    ))
 }
 
 fn manifest(

@@ -125,10 +125,12 @@ impl CapabilityMarketplace {
             Offer::Seen {
                 descriptors,
                 unavailable,
+                quarantined,
             } => SourceSnapshot {
                 source: source_of(&key, descriptors.iter().map(|it| &it.id)),
                 descriptors,
                 unavailable,
+                quarantined,
             },
         });
         self.push(sources.collect::<Vec<_>>());
@@ -155,6 +157,7 @@ impl CapabilityMarketplace {
             source,
             descriptors: descriptors.into_iter().map(Arc::new).collect(),
             unavailable: None,
+            quarantined: Default::default(),
         }
     }
 

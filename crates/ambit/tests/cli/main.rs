@@ -21,6 +21,7 @@ mod input;
 mod journal;
 mod mcp;
 mod output;
+mod pins;
 mod rules;
 mod secrets;
 mod shapes;
