@@ -15,16 +15,18 @@ use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
+use crate::client::ClientTable;
 use crate::elicit::ElicitationApprover;
 use crate::front::{Answer, Front, Listing};
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
-use crate::style::{Era, Style, style_for};
+use crate::style::{Era, Style};
 
 pub(crate) struct Handler {
     pub(crate) market: Arc<CapabilityMarketplace>,
     pub(crate) spec: SessionSpec,
     pub(crate) style: Option<Style>,
+    pub(crate) clients: ClientTable,
     pub(crate) approver: Arc<ElicitationApprover>,
     pub(crate) front: OnceCell<Front>,
 }
@@ -39,9 +41,14 @@ impl Handler {
         self.front
             .get_or_try_init(|| async {
                 let client = context.client_info().map(|it| it.name);
-                let style = style_for(client.as_deref(), era, self.style);
+                let ways = self.clients.ways(client.as_deref(), era, self.style);
+                let style = ways.style;
                 tracing::info!(client = client.as_deref(), %style, "a client is here");
-                let opened = Front::open(&self.market, self.spec.clone(), style).await;
+                let spec = SessionSpec {
+                    asker: ways.asker,
+                    ..self.spec.clone()
+                };
+                let opened = Front::open(&self.market, spec, style).await;
                 opened.map_err(|problems| {
                     let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
                     ErrorData::internal_error(said.join("; "), None)
@@ -68,8 +75,8 @@ impl Handler {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         // Asked for before a client is known, which is to say by one of the stateless era.
-        let style = style_for(None, Era::Stateless, self.style);
-        map::server_config(style, ABOUT.to_owned())
+        let ways = self.clients.ways(None, Era::Stateless, self.style);
+        map::server_config(ways.style, ABOUT.to_owned())
     }
 
     async fn initialize(

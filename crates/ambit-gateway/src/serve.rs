@@ -9,6 +9,7 @@ use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 use tokio::sync::OnceCell;
 
+use crate::client::ClientTable;
 use crate::elicit::ElicitationApprover;
 use crate::handler::Handler;
 use crate::input::Input;
@@ -19,6 +20,8 @@ use crate::style::Style;
 pub struct GatewayOptions {
     /// This style, whoever the client is.
     pub style: Option<Style>,
+    /// What is said of clients, besides what is known of them.
+    pub clients: ClientTable,
     /// Asks through the client, once there is one.
     pub approver: Arc<ElicitationApprover>,
     /// Ends serving.
@@ -55,6 +58,7 @@ pub async fn serve_stdio(
         market,
         spec,
         style: options.style,
+        clients: options.clients,
         approver: options.approver,
         front: OnceCell::new(),
     };

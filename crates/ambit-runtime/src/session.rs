@@ -15,7 +15,7 @@ use ambit_core::id::CapabilityId;
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{Asker, Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
@@ -55,6 +55,8 @@ pub struct SessionSpec {
     pub discovery: DiscoverySettings,
     /// How much is put in front of it.
     pub exposure: Exposure,
+    /// Who asks a person about changes.
+    pub asker: Asker,
     /// Where the agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder it works in.
@@ -71,6 +73,7 @@ pub struct SessionScope {
     pub(crate) id: SessionId,
     pub(crate) agent: String,
     pub(crate) bounds: Bounds,
+    asker: Asker,
     pub(crate) heard: Mutex<Heard>,
     state: Mutex<State>,
 }
@@ -172,6 +175,7 @@ impl CapabilityMarketplace {
                 exposure: spec.exposure,
                 gates: Gates::default(),
             },
+            asker: spec.asker,
             heard: Mutex::default(),
             state: Mutex::new(state),
         });
@@ -367,6 +371,7 @@ impl Session {
             rules: self.scope.bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
+            asker: self.scope.asker,
         }
     }
 

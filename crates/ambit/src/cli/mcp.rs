@@ -46,6 +46,7 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     }
     let options = GatewayOptions {
         style: args.style,
+        clients: setup.loaded.config.clients.clone(),
         approver,
         stop: CancellationToken::new(),
     };

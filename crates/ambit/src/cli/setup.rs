@@ -263,6 +263,7 @@ impl Setup {
                 ..self.discovery()
             },
             exposure: Default::default(),
+            asker: Default::default(),
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),

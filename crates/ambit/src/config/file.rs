@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clients::Client;
 use super::defaults;
 use super::discovery::DiscoveryFile;
 use super::rules::RuleLists;
@@ -50,6 +51,9 @@ pub struct ConfigFile {
     /// What a model is shown of all that is granted.
     #[serde(default)]
     pub discovery: DiscoveryFile,
+    /// MCP clients by the name they give themselves, where more is known of one than Ambit knows.
+    #[serde(default)]
+    pub clients: BTreeMap<String, Client>,
     /// What to do about a capability or tool nobody offers.
     #[serde(default)]
     #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]

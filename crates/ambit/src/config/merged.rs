@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ambit_core::permission::Mode;
+use ambit_gateway::client::ClientTable;
 use ambit_runtime::registry::UnknownCapabilities;
 
 use super::agents;
@@ -38,6 +39,8 @@ pub struct Config {
     pub limits: Limits,
     /// What a model is shown of all that is granted.
     pub discovery: Discovery,
+    /// What is said of MCP clients.
+    pub clients: ClientTable,
     /// What to do about capabilities nobody offers, unless an agent says otherwise.
     pub unknown_capabilities: UnknownCapabilities,
 }
@@ -118,6 +121,10 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         let implied = agents::implied(&mcp_servers);
         agents.insert(agents::DEFAULT_AGENT.to_owned(), implied);
     }
+    let clients = user.clients.into_iter().chain(project.clients);
+    let clients = clients
+        .map(|(name, client)| (name, client.into()))
+        .collect();
     let mut hooks = user.hooks;
     hooks.extend(project.hooks);
     Config {
@@ -129,6 +136,7 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         hooks,
         limits: Limits::of(&project.limits, &user.limits),
         discovery: Discovery::of(project.discovery, user.discovery),
+        clients: ClientTable(clients),
         unknown_capabilities: project
             .unknown_capabilities
             .or(user.unknown_capabilities)
