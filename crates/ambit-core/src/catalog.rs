@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
 use crate::id::CapabilityId;
+use crate::quarantine::{Quarantine, QuarantineReason};
 use crate::wire::BareNames;
 
 /// One state of the catalog. Equal contents have equal digests, whatever order they came in.
@@ -19,6 +20,7 @@ pub struct CatalogSnapshot {
     digest: Digest,
     entries: BTreeMap<CapabilityId, Arc<CapabilityDescriptor>>,
     unavailable: BTreeMap<String, String>,
+    quarantined: BTreeMap<CapabilityId, Quarantine>,
 }
 
 /// What one source offers now.
@@ -30,6 +32,8 @@ pub struct SourceSnapshot {
     pub descriptors: Vec<Arc<CapabilityDescriptor>>,
     /// Why it cannot serve at the moment. Its descriptors stay known, and unavailable.
     pub unavailable: Option<String>,
+    /// What of it is held back until a person has accepted it.
+    pub quarantined: BTreeMap<CapabilityId, Quarantine>,
 }
 
 /// What a new snapshot changed.
@@ -47,6 +51,12 @@ pub struct CatalogChange {
     /// Refused because a person could mistake it for another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedEntry>,
+    /// Held back now, until a person has accepted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<CapabilityId>,
+    /// No longer held back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<CapabilityId>,
     /// Sources that stopped or began to serve, with the reason they stopped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub availability: BTreeMap<String, Option<String>>,
@@ -70,7 +80,7 @@ pub struct RefusedEntry {
 
 impl Default for CatalogSnapshot {
     fn default() -> Self {
-        Self::assemble(0, BTreeMap::new(), BTreeMap::new())
+        Self::assemble(0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new())
     }
 }
 
@@ -79,6 +89,7 @@ impl CatalogSnapshot {
         revision: u64,
         entries: BTreeMap<CapabilityId, Arc<CapabilityDescriptor>>,
         unavailable: BTreeMap<String, String>,
+        quarantined: BTreeMap<CapabilityId, Quarantine>,
     ) -> Self {
         let contents = entries.values().flat_map(|entry| {
             [
@@ -87,12 +98,17 @@ impl CatalogSnapshot {
                 entry.digest.as_bytes().as_slice(),
             ]
         });
-        let digest = Digest::of_fields(contents.chain(unavailable.keys().map(String::as_bytes)));
+        let down = unavailable.keys().map(String::as_bytes);
+        let held = quarantined
+            .iter()
+            .flat_map(|(id, it)| [id.as_str().as_bytes(), it.reason.as_str().as_bytes()]);
+        let digest = Digest::of_fields(contents.chain(down).chain(held));
         CatalogSnapshot {
             revision,
             digest,
             entries,
             unavailable,
+            quarantined,
         }
     }
 
@@ -131,6 +147,16 @@ impl CatalogSnapshot {
         self.unavailable.get(&entry.source).map(String::as_str)
     }
 
+    /// Why a capability is held back, if it is.
+    pub fn quarantine(&self, id: &CapabilityId) -> Option<&Quarantine> {
+        self.quarantined.get(id)
+    }
+
+    /// All that is held back.
+    pub fn quarantined(&self) -> impl Iterator<Item = (&CapabilityId, &Quarantine)> {
+        self.quarantined.iter()
+    }
+
     /// Who goes by a bare name where everything is granted.
     pub fn bare_names(&self) -> BareNames {
         BareNames::among(self.iter().map(|it| (&it.id, it.naming)))
@@ -151,15 +177,28 @@ impl CatalogSnapshot {
         let mut change = CatalogChange::default();
         let mut entries = self.entries.clone();
         let mut down = self.unavailable.clone();
+        let mut held = self.quarantined.clone();
         let mut said: HashMap<String, BTreeSet<CapabilityId>> = HashMap::new();
         for SourceSnapshot {
             source,
             descriptors,
             unavailable,
+            mut quarantined,
         } in sources
         {
             let offered = admit(&entries, &source, &descriptors, &mut change);
             for (id, descriptor) in &offered {
+                let holds = quarantined.remove(id);
+                let (was, is) = (held.contains_key(id), holds.is_some());
+                match (was, is) {
+                    (false, true) => change.quarantined.push(id.clone()),
+                    (true, false) => change.released.push(id.clone()),
+                    _ => {}
+                }
+                match holds {
+                    Some(it) => held.insert(id.clone(), it),
+                    None => held.remove(id),
+                };
                 match entries.insert(id.clone(), Arc::clone(descriptor)) {
                     Some(before) if before.digest == descriptor.digest => {}
                     Some(_) => change.changed.push(id.clone()),
@@ -178,12 +217,14 @@ impl CatalogSnapshot {
         entries.retain(|id, entry| {
             let stays = said.get(&entry.source).is_none_or(|it| it.contains(id));
             if !stays {
+                held.remove(id);
                 change.removed.push(id.clone());
             }
             stays
         });
         let moved = u64::from(!change.is_empty());
-        (Self::assemble(self.revision + moved, entries, down), change)
+        let next = Self::assemble(self.revision + moved, entries, down, held);
+        (next, change)
     }
 
     /// The snapshot after a source is gone for good.
@@ -192,6 +233,7 @@ impl CatalogSnapshot {
             source: source.to_owned(),
             descriptors: Vec::new(),
             unavailable: None,
+            quarantined: BTreeMap::new(),
         })
     }
 }
@@ -264,6 +306,9 @@ pub struct StoredCatalog {
     entries: Vec<Arc<CapabilityDescriptor>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<String, String>,
+    /// Without what is different: that is for a person, and recorded apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    quarantined: BTreeMap<CapabilityId, QuarantineReason>,
 }
 
 impl From<&CatalogSnapshot> for StoredCatalog {
@@ -272,6 +317,11 @@ impl From<&CatalogSnapshot> for StoredCatalog {
             revision: it.revision,
             entries: it.entries.values().cloned().collect(),
             unavailable: it.unavailable.clone(),
+            quarantined: it
+                .quarantined
+                .iter()
+                .map(|(id, it)| (id.clone(), it.reason))
+                .collect(),
         }
     }
 }
@@ -283,7 +333,16 @@ impl From<StoredCatalog> for CatalogSnapshot {
             .into_iter()
             .map(|entry| (entry.id.clone(), entry))
             .collect();
-        CatalogSnapshot::assemble(it.revision, entries, it.unavailable)
+        let held = |reason| Quarantine {
+            reason,
+            diff: String::new(),
+        };
+        let quarantined = it
+            .quarantined
+            .into_iter()
+            .map(|(id, reason)| (id, held(reason)))
+            .collect();
+        CatalogSnapshot::assemble(it.revision, entries, it.unavailable, quarantined)
     }
 }
 
@@ -304,6 +363,7 @@ mod tests {
                 })
                 .collect(),
             unavailable: None,
+            quarantined: BTreeMap::new(),
         }
     }
 
@@ -373,6 +433,33 @@ mod tests {
         let (up, change) = catalog.with_source(source("mcp:a", &["mcp__a__x reads"]));
         assert_eq!(change.availability["mcp:a"], None);
         assert_ne!(up.digest(), catalog.digest());
+    }
+
+    #[test]
+    fn what_is_held_back_is_part_of_the_contents() {
+        let mut held = source("mcp:a", &["mcp__a__x reads", "mcp__a__y reads"]);
+        let free = held.clone();
+        let x: CapabilityId = "mcp__a__x".parse().unwrap();
+        let quarantine = Quarantine {
+            reason: QuarantineReason::Changed,
+            diff: "- a\n+ b".to_owned(),
+        };
+        held.quarantined.insert(x.clone(), quarantine.clone());
+        let (before, _) = CatalogSnapshot::default().with_source(free.clone());
+        let (catalog, change) = before.with_source(held.clone());
+        assert_eq!(names(&change.quarantined), ["mcp__a__x"]);
+        assert_eq!(catalog.quarantine(&x), Some(&quarantine));
+        assert_ne!(catalog.digest(), before.digest());
+        assert!(catalog.with_source(held).1.is_empty());
+
+        let text = serde_json::to_string(&StoredCatalog::from(&catalog)).unwrap();
+        let back: CatalogSnapshot = serde_json::from_str::<StoredCatalog>(&text).unwrap().into();
+        assert_eq!(back.digest(), catalog.digest());
+
+        let (after, change) = catalog.with_source(free);
+        assert_eq!(names(&change.released), ["mcp__a__x"]);
+        assert_eq!(after.digest(), before.digest());
+        assert_eq!(catalog.without_source("mcp:a").0.quarantined().count(), 0);
     }
 
     #[test]

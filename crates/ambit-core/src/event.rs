@@ -12,6 +12,7 @@ use crate::id::CapabilityId;
 use crate::intent::CallId;
 use crate::observation::ResultRef;
 use crate::permission::{Answer, AskReason, Mode, PermissionDecision, PermissionInput};
+use crate::quarantine::QuarantineReason;
 use crate::schema::SchemaProblem;
 use crate::turn::TurnInput;
 use crate::visible::HiddenReason;
@@ -63,6 +64,16 @@ pub enum EventBody {
         catalog: Digest,
         /// What changed.
         change: CatalogChange,
+    },
+    /// Something granted is held back until a person has accepted it as it is now.
+    #[serde(rename = "capability.quarantined")]
+    CapabilityQuarantined {
+        /// Which.
+        id: CapabilityId,
+        /// Why.
+        reason: QuarantineReason,
+        /// What is different from what was accepted, line by line.
+        diff: String,
     },
     /// A turn began: what its selection depended on.
     #[serde(rename = "turn.started")]
@@ -244,9 +255,10 @@ pub struct ObservationRecord {
 
 impl EventBody {
     /// All there are of [`EventBody::type_name`].
-    pub const TYPES: [&'static str; 15] = [
+    pub const TYPES: [&'static str; 16] = [
         "session.started",
         "catalog.changed",
+        "capability.quarantined",
         "turn.started",
         "capability.diff",
         "search.performed",
@@ -267,6 +279,7 @@ impl EventBody {
         match self {
             EventBody::SessionStarted { .. } => "session.started",
             EventBody::CatalogChanged { .. } => "catalog.changed",
+            EventBody::CapabilityQuarantined { .. } => "capability.quarantined",
             EventBody::TurnStarted { .. } => "turn.started",
             EventBody::CapabilityDiff { .. } => "capability.diff",
             EventBody::SearchPerformed { .. } => "search.performed",

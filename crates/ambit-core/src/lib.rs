@@ -23,6 +23,7 @@ pub mod pipeline;
 pub mod policy;
 pub mod printable;
 pub mod projection;
+pub mod quarantine;
 pub mod redact;
 pub mod schema;
 pub mod search;

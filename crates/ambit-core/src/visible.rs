@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
+use crate::quarantine::QuarantineReason;
 use crate::wire::{BareNames, WireNames};
 
 /// Something that speaks for a capability, or against it.
@@ -85,6 +86,11 @@ pub enum HiddenReason {
         /// Why.
         why: String,
     },
+    /// It is held back until a person has accepted it as it is now.
+    Quarantined {
+        /// What about it.
+        why: QuarantineReason,
+    },
     /// The mode forbids what it does.
     ModeForbids,
     /// A rule forbids it.
@@ -118,6 +124,7 @@ impl HiddenReason {
         match self {
             HiddenReason::NotGranted => "notGranted",
             HiddenReason::SourceDown { .. } => "sourceDown",
+            HiddenReason::Quarantined { .. } => "quarantined",
             HiddenReason::ModeForbids => "modeForbids",
             HiddenReason::RuleForbids { .. } => "ruleForbids",
             HiddenReason::ChannelCannot { .. } => "channelCannot",
@@ -134,6 +141,9 @@ impl HiddenReason {
         match self {
             HiddenReason::NotGranted => "list it in the agent's `capabilities`",
             HiddenReason::SourceDown { .. } => "mend its source; `ambit doctor` looks at it",
+            HiddenReason::Quarantined { .. } => {
+                "look at it with `ambit trust ls`, and accept it with `ambit trust accept`"
+            }
             HiddenReason::ModeForbids => "choose another mode",
             HiddenReason::RuleForbids { .. } => "change the rule",
             HiddenReason::ChannelCannot { .. } => "use an entry point that can",
@@ -151,6 +161,7 @@ impl fmt::Display for HiddenReason {
         match self {
             HiddenReason::NotGranted => f.write_str("the agent's `capabilities` do not list it"),
             HiddenReason::SourceDown { why } => write!(f, "its source is down: {why}"),
+            HiddenReason::Quarantined { why } => write!(f, "it is quarantined: {why}"),
             HiddenReason::ModeForbids => f.write_str("the mode forbids what it does"),
             HiddenReason::RuleForbids { rule } => write!(f, "the rule `{rule}` forbids it"),
             HiddenReason::ChannelCannot { feature } => {

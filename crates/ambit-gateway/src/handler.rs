@@ -25,6 +25,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::caller::{Client, Level};
+use crate::client::{ClientTable, ClientWays};
 use crate::completion;
 use crate::exchange::{Round, Rounded};
 use crate::front::{Front, Wanted};
@@ -33,13 +34,14 @@ use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
 use crate::shared::SharedFronts;
-use crate::style::{Era, Style, style_for};
+use crate::style::{Era, Style};
 use crate::tasks;
 
 pub(crate) struct Handler {
     pub(crate) market: Arc<CapabilityMarketplace>,
     pub(crate) spec: SessionSpec,
     pub(crate) style: Option<Style>,
+    pub(crate) clients: ClientTable,
     pub(crate) front: OnceCell<Arc<Front>>,
     /// Where requests without a session find one; without it, all that come here share `front`.
     pub(crate) shared: Option<Arc<SharedFronts>>,
@@ -62,6 +64,7 @@ impl Handler {
             market,
             spec,
             style,
+            clients: ClientTable::default(),
             front: OnceCell::new(),
             shared: None,
             rounds: Arc::default(),
@@ -82,20 +85,24 @@ impl Handler {
         }
         let client = context.client_info().map(|it| it.name);
         let client = client.as_deref();
-        let style = style_for(client, era, self.style);
-        let opening = || Box::pin(self.open(client, style));
+        let ways = self.clients.ways(client, era, self.style);
+        let opening = || Box::pin(self.open(client, ways));
         match (&self.shared, era) {
             (Some(shared), Era::Stateless) => {
-                let front = shared.of(client, style);
+                let front = shared.of(client, ways.style);
                 front.get_or_try_init(opening).await.cloned()
             }
             _ => self.front.get_or_try_init(opening).await.cloned(),
         }
     }
 
-    async fn open(&self, client: Option<&str>, style: Style) -> Result<Arc<Front>, ErrorData> {
-        tracing::info!(client, %style, "a client is here");
-        let opened = Front::open(&self.market, self.spec.clone(), style).await;
+    async fn open(&self, client: Option<&str>, ways: ClientWays) -> Result<Arc<Front>, ErrorData> {
+        tracing::info!(client, style = %ways.style, "a client is here");
+        let spec = SessionSpec {
+            asker: ways.asker,
+            ..self.spec.clone()
+        };
+        let opened = Front::open(&self.market, spec, ways.style).await;
         opened.map(Arc::new).map_err(|problems| {
             let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
             ErrorData::internal_error(said.join("; "), None)

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod caller;
+pub mod client;
 mod completion;
 mod elicit;
 mod exchange;

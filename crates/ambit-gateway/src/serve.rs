@@ -8,6 +8,7 @@ use ambit_runtime::session::SessionSpec;
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 
+use crate::client::ClientTable;
 use crate::handler::Handler;
 use crate::input::Input;
 use crate::style::Style;
@@ -17,6 +18,8 @@ use crate::style::Style;
 pub struct GatewayOptions {
     /// This style, whoever the client is.
     pub style: Option<Style>,
+    /// What is said of clients, besides what is known of them.
+    pub clients: ClientTable,
     /// Ends serving.
     pub stop: CancellationToken,
 }
@@ -49,6 +52,7 @@ pub async fn serve_stdio(
     };
     let handler = Handler {
         hung_up: input.ended.clone(),
+        clients: options.clients,
         ..Handler::new(market, spec, options.style)
     };
     let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;

@@ -6,9 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use ambit_runtime::discovery::Exposure;
+use serde::Deserialize;
 
 /// What a client's tool list is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Style {
     /// Everything the agent may use.
     Full,
@@ -25,30 +27,6 @@ pub enum Era {
     Session,
     /// Every request for itself, from 2026-07-28. A list depends on nothing that came before.
     Stateless,
-}
-
-/// Clients whose ways are known, by the name they give themselves.
-const KNOWN: [(&str, Style); 4] = [
-    // Defers tools and searches them itself.
-    ("claude-code", Style::Full),
-    // Takes 128 tools a request, and reads the list again when told.
-    ("Visual Studio Code", Style::Dynamic),
-    // Do not say that they read a list again.
-    ("claude-ai", Style::Dispatch),
-    ("codex-mcp-client", Style::Dispatch),
-];
-
-/// The style for a client: the one that was asked for, else what suits it. What changes by what
-/// came before does not exist in the stateless era.
-pub fn style_for(client: Option<&str>, era: Era, asked: Option<Style>) -> Style {
-    let known = KNOWN
-        .iter()
-        .find(|(name, _)| Some(*name) == client)
-        .map(|(_, style)| *style);
-    match (asked.or(known).unwrap_or(Style::Dynamic), era) {
-        (Style::Dynamic, Era::Stateless) => Style::Dispatch,
-        (style, _) => style,
-    }
 }
 
 impl Style {
@@ -95,28 +73,6 @@ impl FromStr for Style {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_client_gets_what_it_can_use() {
-        use Era::{Session, Stateless};
-        use Style::{Dispatch, Dynamic, Full};
-        for (client, era, asked, style) in [
-            (Some("claude-code"), Session, None, Full),
-            (Some("claude-code"), Stateless, None, Full),
-            (Some("codex-mcp-client"), Session, None, Dispatch),
-            (Some("somebody"), Session, None, Dynamic),
-            (Some("somebody"), Stateless, None, Dispatch),
-            (None, Session, None, Dynamic),
-            (Some("claude-code"), Session, Some(Dispatch), Dispatch),
-            (Some("claude-code"), Stateless, Some(Dynamic), Dispatch),
-        ] {
-            assert_eq!(
-                style_for(client, era, asked),
-                style,
-                "{client:?} {era:?} {asked:?}"
-            );
-        }
-    }
 
     #[test]
     fn a_style_is_its_word() {

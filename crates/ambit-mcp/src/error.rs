@@ -6,6 +6,8 @@ use ambit_core::observation::Failure;
 use ambit_runtime::cache::CacheError;
 use thiserror::Error;
 
+use crate::pin::PinError;
+
 /// A server that could not be used.
 #[derive(Debug, Error)]
 pub enum McpError {
@@ -86,6 +88,9 @@ pub enum McpError {
     /// What it offered could not be remembered.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// Nobody can say whether what it offers was accepted.
+    #[error(transparent)]
+    Pins(#[from] PinError),
 }
 
 impl McpError {
@@ -113,6 +118,7 @@ impl McpError {
             }
             McpError::Busy { .. } => Some("wait for running calls to end".to_owned()),
             McpError::Cache(_) => None,
+            McpError::Pins(_) => Some("`ambit doctor` looks at the trust store".to_owned()),
         }
     }
 

@@ -13,6 +13,7 @@ mod listing;
 mod map;
 mod offers;
 mod pace;
+mod pin;
 mod process;
 mod resolver;
 mod results;
@@ -25,6 +26,7 @@ mod watchers;
 
 pub use error::McpError;
 pub use map::{RefusedReason, RefusedTool};
+pub use pin::{Accepted, Definition, Held, Judged, MemoryPins, PinError, PinStore};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;
 pub use spec::{EffectOverrides, NewTools, Provenance, ServerSpec, Sharing, Timeouts, Transport};

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use crate::effects::{Hints, effects};
 use crate::listing::Listed;
 use crate::offers;
+use crate::pin::Definition;
 use crate::spec::ServerSpec;
 
 pub(crate) const MAX_NAME: usize = 256;
@@ -66,12 +67,57 @@ pub(crate) struct Table {
     pub(crate) refused: Vec<RefusedTool>,
     /// An id is never taken apart again: calls go out under the name the server gave.
     offered: HashMap<CapabilityId, (Raw, Option<Digest>)>,
+    told: HashMap<CapabilityId, Told>,
+}
+
+/// What a server says of a tool and a manifest does not hold.
+#[derive(Clone, Debug)]
+struct Told {
+    name: String,
+    title: Option<String>,
+    annotations: Option<Value>,
+}
+
+impl Told {
+    fn of(tool: &Tool) -> Self {
+        Told {
+            name: tool.name.to_string(),
+            title: tool.title.as_deref().map(|it| cut(it, MAX_TITLE)),
+            // Serializing what was just parsed cannot fail.
+            annotations: tool
+                .annotations
+                .as_ref()
+                .map(|it| serde_json::to_value(it).unwrap_or_default()),
+        }
+    }
+
+    /// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
+    /// nothing else is no news.
+    fn definition(&self, spec: &ServerSpec, manifest: &CapabilityManifest) -> Definition {
+        Definition {
+            server: spec.label(),
+            name: self.name.clone(),
+            title: self.title.clone(),
+            description: manifest.description.clone(),
+            input_schema: manifest.input_schema.clone(),
+            output_schema: manifest.output_schema.clone(),
+            annotations: self.annotations.clone(),
+        }
+    }
 }
 
 impl Table {
     /// What the server calls a capability, and the digest of its definition.
     pub(crate) fn find(&self, id: &CapabilityId) -> Option<(&Raw, Option<Digest>)> {
         self.offered.get(id).map(|(raw, content)| (raw, *content))
+    }
+
+    /// Every tool as the server defines it.
+    pub(crate) fn definitions(&self, spec: &ServerSpec) -> Vec<(CapabilityId, Definition)> {
+        let manifests = self.manifests.iter();
+        manifests
+            .filter_map(|it| Some((it.id.clone(), self.told.get(&it.id)?.definition(spec, it))))
+            .collect()
     }
 
     /// Takes one in, unless its id is taken.
@@ -134,30 +180,22 @@ fn add_tools(table: &mut Table, spec: &ServerSpec, about: &About, tools: Vec<Too
         let twin = alike
             .get(&skeleton(&name))
             .and_then(|group| group.iter().find(|it| **it != name));
+        let told = Told::of(&tool);
         let mapped = match twin {
             Some(twin) => Err(RefusedReason::LooksLike(cut(twin, MAX_TITLE))),
             None => manifest(spec, about, tool),
         };
         let added = mapped.and_then(|mut manifest| {
-            manifest.content = definition(&manifest);
-            table.add(manifest, Raw::Tool(name.clone()))
+            let id = manifest.id.clone();
+            manifest.content = Some(told.definition(spec, &manifest).digest());
+            table.add(manifest, Raw::Tool(name.clone()))?;
+            table.told.insert(id, told);
+            Ok(())
         });
         if let Err(reason) = added {
             table.refuse(&name, reason);
         }
     }
-}
-
-/// Of all a model or a person goes by. Not of the server's version: an upgrade that changes
-/// nothing else is no news.
-fn definition(manifest: &CapabilityManifest) -> Option<Digest> {
-    Digest::of(&(
-        &manifest.title,
-        &manifest.description,
-        &manifest.input_schema,
-        &manifest.output_schema,
-        manifest.effects,
-    ))
 }
 
 fn manifest(

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::descriptor::CapabilityDescriptor;
-use ambit_core::id::CapabilityId;
-use ambit_core::manifest::{Acceptance, CapabilityManifest};
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
@@ -21,6 +19,8 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::error::McpError;
+use crate::map::Table;
+use crate::pin::{PinStore, judge};
 use crate::server::McpServer;
 use crate::side::Side;
 use crate::status::ServerState;
@@ -38,12 +38,13 @@ struct Seen {
 /// One server's key.
 pub struct McpResolver {
     server: Arc<McpServer>,
+    pins: Arc<dyn PinStore>,
     seen: Mutex<Seen>,
 }
 
 impl McpResolver {
     /// A key with what the cache knows of its server. Nothing is started.
-    pub fn new(server: Arc<McpServer>, cache: &DescriptorCache) -> Self {
+    pub fn new(server: Arc<McpServer>, cache: &DescriptorCache, pins: Arc<dyn PinStore>) -> Self {
         let spec = server.spec();
         let seen = Seen {
             descriptors: cache.source(&spec.source(), &spec.cached_as()),
@@ -51,6 +52,7 @@ impl McpResolver {
         };
         McpResolver {
             server,
+            pins,
             seen: Mutex::new(seen),
         }
     }
@@ -65,40 +67,23 @@ impl McpResolver {
         self.seen.lock().descriptors.is_none()
     }
 
-    /// Asks the server what it offers, connecting if need be, and remembers it. How many tools
-    /// there are is the answer.
+    /// Asks the server what it offers, connecting if need be, judges it against what was accepted,
+    /// and remembers it. How many tools there are is the answer.
     pub async fn refresh(&self, cache: &DescriptorCache) -> Result<usize, Arc<McpError>> {
-        let listed = self.server.list().await;
-        self.note(listed.and_then(|manifests| {
-            let manifests = self.pinned(manifests, cache);
-            let spec = self.server.spec();
-            cache
-                .put_source(&spec.source(), &spec.cached_as(), &manifests)
-                .map_err(|error| Arc::new(McpError::from(error)))
-        }))
+        let listed = self.server.listed().await;
+        self.note(listed.and_then(|table| self.take_in(&table, cache).map_err(Arc::new)))
     }
 
-    /// A tool that is defined otherwise than when it was seen last has to be accepted by a person
-    /// before it runs again.
-    fn pinned(
+    /// In this order: what is to be held back is known before it is offered anywhere.
+    fn take_in(
         &self,
-        listed: Vec<CapabilityManifest>,
+        table: &Table,
         cache: &DescriptorCache,
-    ) -> Vec<CapabilityManifest> {
-        let before = self.seen.lock().descriptors.clone().unwrap_or_default();
-        let was = |id: &CapabilityId| {
-            let descriptor = before.iter().find(|it| it.id == *id)?;
-            cache.definition(&descriptor.digest)
-        };
-        let pin = |mut manifest: CapabilityManifest| {
-            manifest.acceptance = match was(&manifest.id) {
-                Some(before) if before.content == manifest.content => before.acceptance,
-                Some(_) => Acceptance::PerDefinition,
-                None => Acceptance::NotNeeded,
-            };
-            manifest
-        };
-        listed.into_iter().map(pin).collect()
+    ) -> Result<Vec<CapabilityDescriptor>, McpError> {
+        let spec = self.server.spec();
+        let definitions = table.definitions(spec);
+        judge(&*self.pins, &spec.name, definitions, spec.new_tools)?;
+        Ok(cache.put_source(&spec.source(), &spec.cached_as(), &table.manifests)?)
     }
 
     /// Why it cannot serve at the moment. What went wrong when it was listed is over once it is
@@ -169,9 +154,13 @@ impl CapabilityResolver for McpResolver {
 
     fn offer(&self) -> Offer {
         let descriptors = self.seen.lock().descriptors.clone();
+        // Asked for each time: a person may have accepted something in another process.
+        let held = self.pins.held(&self.server.spec().name);
+        let untold = held.as_ref().err().map(ToString::to_string);
         Offer::Seen {
             descriptors: descriptors.unwrap_or_default(),
-            unavailable: self.unavailable(),
+            unavailable: untold.or_else(|| self.unavailable()),
+            quarantined: held.unwrap_or_default(),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::connection::Connection;
 use crate::error::McpError;
 use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
+use crate::map::Table;
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
 use crate::watchers::Watchers;
@@ -120,7 +121,7 @@ impl McpServer {
             if definition.is_some() && definition != content {
                 let changed = format!(
                     "server `{}` has changed the definition of `{id}` since it was seen; nothing ran. \
-                     `ambit ls --refresh` takes the new one in, and a person has to accept it",
+                     `ambit ls --refresh` takes the new one in, and `ambit trust ls` shows what changed",
                     self.spec.name
                 );
                 return Ok(Err(Failure::refused(changed)));
@@ -144,19 +145,24 @@ impl McpServer {
 
     /// Everything the server offers, connecting if need be.
     pub async fn list(self: &Arc<Self>) -> Result<Vec<CapabilityManifest>, Arc<McpError>> {
+        Ok(self.listed().await?.manifests.clone())
+    }
+
+    /// The same, with what else the server says of it.
+    pub(crate) async fn listed(self: &Arc<Self>) -> Result<Arc<Table>, Arc<McpError>> {
         let lease = self.lease()?;
         let fresh = matches!(lease, Lease::Opening(_));
         let connection = self.leased(lease).await?;
         // Opening it listed it.
         if fresh {
-            return Ok(connection.table().manifests.clone());
+            return Ok(connection.table());
         }
         let limit = self.spec.timeouts.connect;
         let listed = timeout(limit, connection.relist())
             .await
             .unwrap_or_else(|_| Err(too_slow(&self.spec)));
         match listed {
-            Ok(table) => Ok(table.manifests.clone()),
+            Ok(table) => Ok(table),
             Err(error) => {
                 self.link.lock().lost(&connection, &error, Instant::now());
                 Err(Arc::new(error))

@@ -156,6 +156,25 @@ impl ServerSpec {
         }
     }
 
+    /// The server in words, for a person who looks at a pin. Arguments and the rest of an address
+    /// may hold secrets, so they count, and only their digest is shown.
+    pub(crate) fn label(&self) -> String {
+        match &self.transport {
+            Transport::Stdio { command, args, .. } => {
+                let digest = Digest::of_json(&json!([command, args]));
+                format!("{command} ({})", digest.short())
+            }
+            Transport::Http { url, .. } => {
+                let shown = url.split(['?', '#']).next().unwrap_or_default();
+                let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+                let host = rest.split('/').next().unwrap_or_default();
+                let host = host.rsplit('@').next().unwrap_or_default();
+                let digest = Digest::of_bytes(url.as_bytes());
+                format!("{scheme}://{host} ({})", digest.short())
+            }
+        }
+    }
+
     /// What its cached descriptors were made from: the server, and what is said of its tools here.
     pub fn cached_as(&self) -> Digest {
         let own = self.provenance == Provenance::Own;
@@ -243,6 +262,25 @@ mod tests {
             assert_eq!(other.identity(), plain.identity());
             assert_ne!(other.cached_as(), plain.cached_as());
         }
+    }
+
+    #[test]
+    fn a_label_tells_servers_apart_and_nothing_else() {
+        let http = |url: &str| {
+            let headers = Vec::new();
+            let url = url.to_owned();
+            ServerSpec::new("s", Transport::Http { url, headers }).label()
+        };
+        let label = http("https://me:secret@x.example:80/mcp/secret?token=secret");
+        assert!(label.starts_with("https://x.example:80 (") && !label.contains("secret"));
+        assert_ne!(http("https://x/a"), http("https://x/b"));
+        let label = stdio("npx", &["--token", "secret"], &[]).label();
+        assert!(label.starts_with("npx (") && !label.contains("secret"));
+        assert_ne!(label, stdio("npx", &[], &[]).label());
+        assert_eq!(
+            label,
+            stdio("npx", &["--token", "secret"], &[("A", "")]).label()
+        );
     }
 
     #[test]

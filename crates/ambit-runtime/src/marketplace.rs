@@ -131,10 +131,12 @@ impl CapabilityMarketplace {
             Offer::Seen {
                 descriptors,
                 unavailable,
+                quarantined,
             } => SourceSnapshot {
                 source: source_of(&key, descriptors.iter().map(|it| &it.id)),
                 descriptors,
                 unavailable,
+                quarantined,
             },
         });
         self.push(sources.collect::<Vec<_>>());
@@ -161,6 +163,7 @@ impl CapabilityMarketplace {
             source,
             descriptors: descriptors.into_iter().map(Arc::new).collect(),
             unavailable: None,
+            quarantined: Default::default(),
         }
     }
 

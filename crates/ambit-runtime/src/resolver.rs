@@ -1,6 +1,6 @@
 //! How a capability key becomes something that can be called.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::grant::ResolverDescriptor;
 use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
+use ambit_core::quarantine::Quarantine;
 use async_trait::async_trait;
 use serde_json::Value;
 use thiserror::Error;
@@ -89,6 +90,8 @@ pub enum Offer {
         descriptors: Vec<Arc<CapabilityDescriptor>>,
         /// Why it cannot serve at the moment.
         unavailable: Option<String>,
+        /// What of it is held back until a person has accepted it.
+        quarantined: BTreeMap<CapabilityId, Quarantine>,
     },
 }
 

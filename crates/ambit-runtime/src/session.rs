@@ -15,9 +15,10 @@ use ambit_core::id::CapabilityId;
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{Asker, Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
+use ambit_core::quarantine::Quarantine;
 use ambit_core::turn::Shown;
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
@@ -57,6 +58,8 @@ pub struct SessionSpec {
     pub discovery: DiscoverySettings,
     /// How much is put in front of it.
     pub exposure: Exposure,
+    /// Who asks a person about changes.
+    pub asker: Asker,
     /// Where the agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder it works in.
@@ -73,6 +76,7 @@ pub struct SessionScope {
     pub(crate) id: SessionId,
     pub(crate) agent: String,
     bounds: ArcSwap<Bounds>,
+    asker: Asker,
     pub(crate) heard: Mutex<Heard>,
     state: Mutex<State>,
 }
@@ -91,6 +95,8 @@ pub struct Session {
 struct State {
     turn: Turn,
     revision: u64,
+    /// What was held back when that was last recorded.
+    quarantined: BTreeMap<CapabilityId, Quarantine>,
     standing: Vec<StandingApproval>,
     taint: Taint,
 }
@@ -153,6 +159,7 @@ impl CapabilityMarketplace {
                 exposure: spec.exposure,
                 gates: Gates::default(),
             }),
+            asker: spec.asker,
             heard: Mutex::default(),
             state: Mutex::new(state),
         });
@@ -343,6 +350,7 @@ impl Session {
                 },
             )
             .collect();
+        events.extend(self.newly_quarantined(&mut state, &catalog));
         events.push(EventBody::TurnStarted {
             turn,
             catalog: catalog.digest(),
@@ -370,6 +378,28 @@ impl Session {
             .into_iter()
             .for_each(|digest| scope.market.handed_over(digest, &receipt));
         visible
+    }
+
+    /// What is granted and held back, and was not, or not for that, when it was last recorded.
+    fn newly_quarantined(&self, state: &mut State, catalog: &CatalogSnapshot) -> Vec<EventBody> {
+        let granted = &self.scope.bounds().granted;
+        let held: BTreeMap<CapabilityId, Quarantine> = catalog
+            .quarantined()
+            .filter(|(id, _)| granted.contains(id))
+            .map(|(id, it)| (id.clone(), it.clone()))
+            .collect();
+        let before = std::mem::replace(&mut state.quarantined, held);
+        let new = state
+            .quarantined
+            .iter()
+            .filter(|(id, it)| before.get(id) != Some(it));
+        let redactor = self.scope.market.redactor();
+        new.map(|(id, it)| EventBody::CapabilityQuarantined {
+            id: id.clone(),
+            reason: it.reason,
+            diff: redactor.written(&it.diff).into(),
+        })
+        .collect()
     }
 
     /// What the model is given this turn. In a dispatched session that is the dispatching tools;
@@ -409,6 +439,7 @@ impl Session {
             rules: bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
+            asker: self.scope.asker,
         }
     }
 

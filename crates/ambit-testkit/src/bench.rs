@@ -161,6 +161,7 @@ impl Bench {
             channel: Default::default(),
             discovery: Default::default(),
             exposure: Default::default(),
+            asker: Default::default(),
             agent_dir: self.folder.path().join("agent"),
             workspace,
             control_paths: Vec::new(),

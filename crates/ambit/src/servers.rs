@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
-use ambit_mcp::{McpResolver, McpServer, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{McpResolver, McpServer, PinStore, ServerSpec, Transport, refresh_missing};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -35,13 +35,15 @@ impl Servers {
         servers: &BTreeMap<String, config::McpServer>,
         workspace: &Path,
         cache: &DescriptorCache,
+        pins: &Arc<dyn PinStore>,
     ) -> Self {
         let mut all = Servers::default();
         for (name, server) in servers {
             match spec(name, server, workspace) {
                 Some(spec) if !server.disabled => {
-                    all.connectable
-                        .push(Arc::new(McpResolver::new(McpServer::new(spec), cache)));
+                    let server = McpServer::new(spec);
+                    let resolver = McpResolver::new(server, cache, Arc::clone(pins));
+                    all.connectable.push(Arc::new(resolver));
                 }
                 _ => all.disabled.push(Arc::new(Disabled(name.clone()))),
             }
@@ -166,6 +168,7 @@ impl CapabilityResolver for Disabled {
         Offer::Seen {
             descriptors: Vec::new(),
             unavailable: Some(DISABLED.to_owned()),
+            quarantined: BTreeMap::new(),
         }
     }
 

@@ -47,6 +47,23 @@ impl Taint {
     }
 }
 
+/// Who asks a person about a change while the mode is `ask`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asker {
+    /// Ambit does.
+    #[default]
+    Ambit,
+    /// The client has asked its user about this very tool before it called.
+    Client,
+}
+
+impl Asker {
+    fn is_ambit(&self) -> bool {
+        *self == Asker::Ambit
+    }
+}
+
 /// What permission depends on, besides the call itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -65,6 +82,9 @@ pub struct PermissionInput {
     /// What the session has seen.
     #[serde(default)]
     pub taint: Taint,
+    /// Who asks about changes.
+    #[serde(default, skip_serializing_if = "Asker::is_ambit")]
+    pub asker: Asker,
 }
 
 impl PermissionInput {
@@ -90,6 +110,8 @@ pub enum AllowReason {
     },
     /// A person said yes to all such calls.
     StandingApproval,
+    /// The client has asked its user.
+    Client,
     /// A person said yes to this call.
     Approval {
         /// For how long.
@@ -211,6 +233,11 @@ pub fn decide(capability: &CapabilityDescriptor, input: &PermissionInput) -> Per
         None if !capability.effects.is_effectful() => allow(AllowReason::ReadsOnly),
         None if input.mode == Mode::Auto => allow(AllowReason::Mode),
         None if standing() => allow(AllowReason::StandingApproval),
+        // Only the question every change raises: what a rule, the taint or a definition nobody has
+        // accepted asks about, the client knows nothing of.
+        None if capability.effects.changes() && input.asker == Asker::Client => {
+            allow(AllowReason::Client)
+        }
         None if capability.effects.changes() => PermissionDecision::Ask {
             reason: AskReason::Changes,
         },

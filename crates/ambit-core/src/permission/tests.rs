@@ -22,12 +22,15 @@ fn check(mode: &str, rule_text: &str, line: &str, expected: &str) {
         ..Default::default()
     };
     let decision = decide(&descriptor(line), &input);
-    let word = match decision {
+    assert_eq!(word(&decision), expected, "{mode} [{rule_text}] {line}");
+}
+
+fn word(decision: &PermissionDecision) -> &'static str {
+    match decision {
         PermissionDecision::Allow { .. } => "allow",
         PermissionDecision::Ask { .. } => "ask",
         PermissionDecision::Deny { .. } => "deny",
-    };
-    assert_eq!(word, expected, "{mode} [{rule_text}] {line}");
+    }
 }
 
 #[test]
@@ -37,6 +40,53 @@ fn modes_without_rules() {
     check("ask", "", "local__f__e reads egress", "ask");
     check("auto", "", "local__f__w writes", "allow");
     check("read-only", "", "local__f__r reads", "allow");
+}
+
+#[test]
+fn a_client_that_asks_answers_only_what_every_change_raises() {
+    let taint = Taint {
+        read_private: true,
+        saw_untrusted: true,
+    };
+    for (mode, rule_text, line, taint, expected) in [
+        ("ask", "", "mcp__s__w writes", Taint::default(), "allow"),
+        (
+            "ask",
+            "",
+            "mcp__s__w writes destructive",
+            Taint::default(),
+            "allow",
+        ),
+        ("ask", "", "mcp__s__e reads egress", Taint::default(), "ask"),
+        (
+            "ask",
+            "ask writes",
+            "mcp__s__w writes",
+            Taint::default(),
+            "ask",
+        ),
+        (
+            "ask",
+            "deny writes",
+            "mcp__s__w writes",
+            Taint::default(),
+            "deny",
+        ),
+        ("ask", "", "mcp__s__w writes open-world", taint, "ask"),
+    ] {
+        let input = PermissionInput {
+            mode: mode.parse().unwrap(),
+            rules: rules(rule_text),
+            taint,
+            asker: Asker::Client,
+            ..Default::default()
+        };
+        let mut capability = descriptor(line);
+        assert_eq!(word(&decide(&capability, &input)), expected, "{line}");
+        capability.acceptance = crate::manifest::Acceptance::PerDefinition;
+        let unaccepted = if expected == "allow" { "ask" } else { expected };
+        assert_eq!(word(&decide(&capability, &input)), unaccepted, "{line}");
+    }
 }
 
 #[test]

@@ -38,6 +38,7 @@ impl World {
             source: "local:x".into(),
             descriptors: vec![Arc::new(descriptor.clone())],
             unavailable: None,
+            quarantined: Default::default(),
         };
         let (catalog, _) = CatalogSnapshot::default().with_source(source);
         let granted = [descriptor.id.clone()].into_iter().collect();

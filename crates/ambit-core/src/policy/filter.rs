@@ -11,6 +11,9 @@ pub fn hides(
     turn: &TurnInput,
     capability: &CapabilityDescriptor,
 ) -> Option<HiddenReason> {
+    if let Some(held) = catalog.quarantine(&capability.id) {
+        return Some(HiddenReason::Quarantined { why: held.reason });
+    }
     if let Some(why) = catalog.unavailable(capability) {
         return Some(HiddenReason::SourceDown {
             why: why.to_owned(),

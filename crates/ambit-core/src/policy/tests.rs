@@ -53,6 +53,7 @@ fn catalog_of(lines: &[&str], down: Option<&str>) -> CatalogSnapshot {
                 source,
                 descriptors,
                 unavailable,
+                quarantined: Default::default(),
             })
             .0;
     }
@@ -244,6 +245,7 @@ fn reasons_to_hide() {
         source: "local:media".into(),
         descriptors: vec![with_channel.into()],
         unavailable: None,
+        quarantined: Default::default(),
     });
     let mut turn = directed();
     turn.excludes.insert(id("skill__review"));

@@ -1,12 +1,15 @@
 //! What comes back from a server that behaves.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ambit_core::code::Code;
 use ambit_core::effects::{Effect, Effects};
+use ambit_core::id::CapabilityId;
 use ambit_core::observation::{Content, Observation};
+use ambit_core::quarantine::{Quarantine, QuarantineReason};
 use ambit_core::wire::Naming;
-use ambit_mcp::RefusedReason;
+use ambit_mcp::{NewTools, RefusedReason};
 use ambit_runtime::resolver::{CapabilityResolver, Offer};
 use serde_json::json;
 
@@ -151,6 +154,7 @@ async fn changed_tools_are_noticed_and_can_be_called() {
 #[tokio::test]
 async fn a_changed_definition_does_not_run_before_someone_saw_it() {
     let rig = Rig::listed([spec("fix", "normal")]).await;
+    let echo = "mcp__fix__echo".parse().unwrap();
     assert_eq!(rig.text("mcp__fix__echo").await, "nothing");
     let mut changes = rig.server().changes();
     rig.text("mcp__fix__grow").await;
@@ -167,16 +171,56 @@ async fn a_changed_definition_does_not_run_before_someone_saw_it() {
     // Taken in, it waits for a person, and goes on waiting however often it is listed.
     for _ in 0..2 {
         rig.resolvers[0].refresh(&rig.cache()).await.unwrap();
-        let Offer::Seen { descriptors, .. } = rig.resolvers[0].offer() else {
-            panic!();
-        };
-        let waits: Vec<&str> = descriptors
-            .iter()
-            .filter(|it| it.acceptance.is_needed())
-            .map(|it| it.id.name())
-            .collect();
-        assert_eq!(waits, ["echo"], "what is new is not what changed");
+        let held = held(&rig);
+        let names: Vec<&str> = held.keys().map(|it| it.name()).collect();
+        assert_eq!(names, ["echo"], "what is new is not what changed");
+        let diff = &held[&echo].diff;
+        assert!(diff.contains("\n+ "), "{diff}");
     }
+
+    // A new process of it says what was accepted: there is nothing to wait for.
+    let rig = rig.restarted().await;
+    assert_eq!(held(&rig).len(), 1);
+    let code = rig.call("mcp__fix__echo", json!({})).await.code();
+    assert_eq!(code, Some(Code::NotVisible));
+    rig.resolvers[0].refresh(&rig.cache()).await.unwrap();
+    assert!(held(&rig).is_empty());
+    let rig = rig.restarted().await;
+    assert_eq!(rig.text("mcp__fix__echo").await, "nothing");
+}
+
+fn held(rig: &Rig) -> BTreeMap<CapabilityId, Quarantine> {
+    match rig.resolvers[0].offer() {
+        Offer::Seen { quarantined, .. } => quarantined,
+        Offer::Declared(_) => panic!("a server declares nothing"),
+    }
+}
+
+#[tokio::test]
+async fn a_change_runs_once_a_person_has_accepted_it() {
+    let mut spec = spec("fix", "normal");
+    spec.new_tools = NewTools::Ask;
+    let rig = Rig::listed([spec]).await;
+    rig.text("mcp__fix__grow").await;
+    rig.resolvers[0].refresh(&rig.cache()).await.unwrap();
+    let waits = held(&rig);
+    let waits: Vec<_> = waits
+        .iter()
+        .map(|(id, it)| (id.name(), it.reason))
+        .collect();
+    assert_eq!(
+        waits,
+        [
+            ("echo", QuarantineReason::Changed),
+            ("grown", QuarantineReason::New)
+        ]
+    );
+    for id in ["mcp__fix__echo", "mcp__fix__grown"] {
+        rig.pins.accept(&id.parse().unwrap());
+    }
+    assert!(held(&rig).is_empty());
+    rig.resolvers[0].refresh(&rig.cache()).await.unwrap();
+    assert!(held(&rig).is_empty());
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ambit_core::code::Code;
 use ambit_core::observation::Observation;
-use ambit_mcp::{McpError, McpResolver, McpServer, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{
+    McpError, McpResolver, McpServer, MemoryPins, ServerSpec, Transport, refresh_missing,
+};
 use ambit_runtime::cache::DescriptorCache;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -136,7 +138,13 @@ async fn a_server_that_keeps_failing_is_left_alone() {
 #[tokio::test]
 async fn a_slow_server_delays_nobody() {
     let cache = DescriptorCache::in_memory().unwrap();
-    let resolver = |spec| Arc::new(McpResolver::new(McpServer::new(spec), &cache));
+    let resolver = |spec| {
+        Arc::new(McpResolver::new(
+            McpServer::new(spec),
+            &cache,
+            Arc::new(MemoryPins::default()),
+        ))
+    };
     let mut mute = spec("mute", "mute");
     mute.timeouts.connect = Duration::from_secs(600);
     let resolvers = [mute, spec("one", "normal"), spec("two", "normal")].map(resolver);

@@ -8,7 +8,7 @@ use ambit_core::event::EventBody;
 use ambit_core::observation::Observation;
 use ambit_core::permission::Mode;
 use ambit_core::pipeline::CallLimits;
-use ambit_mcp::{McpResolver, McpServer, ServerSpec, Timeouts, Transport};
+use ambit_mcp::{McpResolver, McpServer, MemoryPins, ServerSpec, Timeouts, Transport};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::Session;
@@ -61,6 +61,7 @@ const PATIENT: Duration = Duration::from_secs(60);
 pub(crate) struct Rig {
     pub(crate) resolvers: Vec<Arc<McpResolver>>,
     market: Arc<CapabilityMarketplace>,
+    pub(crate) pins: Arc<MemoryPins>,
     session: Session,
     _folders: (Bench, TempDir),
 }
@@ -79,13 +80,14 @@ impl Rig {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("cache.db");
         let cache = DescriptorCache::open(&file).unwrap();
+        let pins = Arc::new(MemoryPins::default());
         let mut resolvers = Vec::new();
         for spec in specs {
-            let resolver = McpResolver::new(McpServer::new(spec), &cache);
+            let resolver = McpResolver::new(McpServer::new(spec), &cache, Arc::clone(&pins) as _);
             resolver.refresh(&cache).await.unwrap();
             resolvers.push(Arc::new(resolver));
         }
-        Rig::of(resolvers, folder, call).await
+        Rig::of(resolvers, pins, folder, call).await
     }
 
     /// With the servers as a later process finds them: cached, and not started.
@@ -94,12 +96,21 @@ impl Rig {
         let cache = DescriptorCache::open(&folder.path().join("cache.db")).unwrap();
         let again = self.resolvers.iter().map(|it| {
             let server = McpServer::new(it.server().spec().clone());
-            Arc::new(McpResolver::new(server, &cache))
+            Arc::new(McpResolver::new(
+                server,
+                &cache,
+                Arc::clone(&self.pins) as _,
+            ))
         });
-        Rig::of(again.collect(), folder, PATIENT).await
+        Rig::of(again.collect(), Arc::clone(&self.pins), folder, PATIENT).await
     }
 
-    async fn of(resolvers: Vec<Arc<McpResolver>>, folder: TempDir, call: Duration) -> Rig {
+    async fn of(
+        resolvers: Vec<Arc<McpResolver>>,
+        pins: Arc<MemoryPins>,
+        folder: TempDir,
+        call: Duration,
+    ) -> Rig {
         let limits = CallLimits {
             call,
             ..CallLimits::default()
@@ -114,6 +125,7 @@ impl Rig {
             session: bench.session_on(&market, Mode::Auto).await,
             market,
             resolvers,
+            pins,
             _folders: (bench, folder),
         }
     }

@@ -122,6 +122,7 @@ pub(crate) fn source(market: &CapabilityMarketplace, name: &str, unavailable: Op
         source: name.to_owned(),
         descriptors,
         unavailable: unavailable.map(str::to_owned),
+        quarantined: Default::default(),
     }]);
 }
 

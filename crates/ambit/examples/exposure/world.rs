@@ -111,6 +111,7 @@ impl World {
         self.market.push([SourceSnapshot {
             descriptors: own.cloned().collect(),
             unavailable: Some("it went away".to_owned()),
+            quarantined: Default::default(),
             source,
         }]);
     }

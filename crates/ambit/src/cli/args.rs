@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Call(CallArgs),
     /// Print an agent's resolved capabilities
     Resolve(ResolveArgs),
-    /// Accept the project's ambit.json as it is now, or manage what was accepted
+    /// Accept the project's ambit.json as it is now, or manage what was accepted and what waits
     Trust(TrustArgs),
     /// List calls that wait for a person, and decide about them
     Approvals(ApprovalsArgs),
@@ -254,8 +254,17 @@ pub(crate) struct TrustArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrustCommand {
-    /// List what has been accepted
+    /// List what has been accepted, and what waits, with what is different
     Ls,
+    /// Accept tools of servers as they are defined now
+    Accept {
+        /// Their ids, as `ambit trust ls` lists them
+        #[arg(required_unless_present = "server")]
+        ids: Vec<String>,
+        /// Everything that waits of this server; may be repeated
+        #[arg(long, value_name = "NAME")]
+        server: Vec<String>,
+    },
     /// Take back what was accepted for a project file
     Revoke {
         /// The file; by default this project's

@@ -97,7 +97,7 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
                 let reason = reasons
                     .get(&grant.key)
                     .map(|it| Cow::Owned(it.clone()))
-                    .or_else(|| catalog.unavailable(entry).map(Cow::Borrowed))
+                    .or_else(|| why_not(&catalog, entry))
                     .or(hidden.map(Cow::Owned));
                 rows.push((entry, reason));
             }
@@ -106,7 +106,7 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
         rows.extend(
             catalog
                 .iter()
-                .map(|entry| (&**entry, catalog.unavailable(entry).map(Cow::Borrowed))),
+                .map(|entry| (&**entry, why_not(&catalog, entry))),
         );
     }
     rows.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
@@ -122,6 +122,13 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
         print_list(&rows, printer);
     }
     Ok(Exit::Done)
+}
+
+/// Why an entry cannot be used by anybody now, if so.
+fn why_not<'a>(catalog: &'a CatalogSnapshot, entry: &CapabilityDescriptor) -> Option<Cow<'a, str>> {
+    let held = catalog.quarantine(&entry.id);
+    let held = held.map(|it| Cow::Owned(format!("quarantined: {}", it.reason)));
+    held.or_else(|| catalog.unavailable(entry).map(Cow::Borrowed))
 }
 
 fn print_list(rows: &[Row<'_>], printer: &Printer) {
@@ -204,10 +211,10 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
             .hint("its source has to be reached once"),
         ));
     };
-    let reason = catalog.unavailable(entry);
+    let reason = why_not(&catalog, entry);
     if printer.is_json() {
         printer.document(Shown {
-            listed: Listed::new(entry, reason),
+            listed: Listed::new(entry, reason.as_deref()),
             wire_name: names.name(&entry.id),
             description: &manifest.description,
             permissions: &manifest.permissions,
@@ -245,7 +252,7 @@ pub(crate) fn show(setup: &Setup, args: &ShowArgs, printer: &Printer) -> Result<
             ),
         ),
         ("digest", entry.digest.to_string()),
-        ("unavailable", reason.unwrap_or_default().to_owned()),
+        ("unavailable", reason.unwrap_or_default().into_owned()),
     ];
     let rows: Vec<Vec<String>> = facts
         .into_iter()

@@ -7,8 +7,9 @@ use ambit_core::permission::Answer;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ApprovalScope, ApprovalsCommand, TrustCommand};
+use crate::cli::definitions;
 use crate::cli::fail::{Exit, Fail};
-use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, styled};
+use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, counted, styled};
 use crate::cli::setup::{Setup, working_directory};
 use crate::config::{Problem, find_project};
 use crate::places::Places;
@@ -18,8 +19,15 @@ pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<
     let places = Places::from_process()?;
     let store = TrustStore::open(&places)?;
     match command {
-        None => accept(&places, &store, printer),
+        // Where there is no project, there may still be something to be told.
+        None => match this_project(&places) {
+            Err(_) if !store.held_definitions()?.is_empty() => list(&places, &store, printer),
+            _ => accept(&places, &store, printer),
+        },
         Some(TrustCommand::Ls) => list(&places, &store, printer),
+        Some(TrustCommand::Accept { ids, server }) => {
+            definitions::accept(&store, &ids, &server, printer)
+        }
         Some(TrustCommand::Revoke { path }) => {
             let path = match path {
                 Some(path) => path.canonicalize().unwrap_or(path),
@@ -67,8 +75,10 @@ fn accept(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit
     let before = store.project_trust(&path, &project.digest)?;
     store.accept_project(&path, &project.digest)?;
     if printer.is_json() {
-        printer
-            .document(json!({"path": path, "digest": project.digest, "was": trust_word(&before)}));
+        printer.document(json!({
+            "path": path, "digest": project.digest, "was": trust_word(&before),
+            "definitions": definitions::as_json(&store.held_definitions()?),
+        }));
         return Ok(Exit::Done);
     }
     let verb = if before == ProjectTrust::Trusted {
@@ -93,6 +103,7 @@ fn accept(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit
         DIM,
         "any change to the file has to be accepted again",
     ));
+    definitions::print(&store.held_definitions()?, printer);
     Ok(Exit::Done)
 }
 
@@ -106,6 +117,7 @@ fn trust_word(trust: &ProjectTrust) -> &'static str {
 
 fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
     let accepted = store.accepted_projects()?;
+    let held = store.held_definitions()?;
     let here = find_project(&working_directory()?, places.config_file());
     let waiting = here.and_then(|path| {
         let digest = Digest::of_bytes(&std::fs::read(&path).ok()?);
@@ -121,7 +133,10 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
             .iter()
             .map(|(path, trust)| json!({"path": path, "was": trust_word(trust)}))
             .collect();
-        printer.document(json!({"projects": projects, "waiting": waiting}));
+        printer.document(json!({
+            "projects": projects, "waiting": waiting,
+            "pinned": store.pinned_definitions()?, "definitions": definitions::as_json(&held),
+        }));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = accepted
@@ -143,7 +158,13 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
             trust_word(trust)
         ));
     }
-    if accepted.is_empty() && waiting.is_none() {
+    let pinned = store.pinned_definitions()?;
+    if pinned > 0 {
+        let count = counted(pinned as usize, "definition", "definitions");
+        printer.line(format!("{count} of servers' tools"));
+    }
+    definitions::print(&held, printer);
+    if accepted.is_empty() && waiting.is_none() && held.is_empty() && pinned == 0 {
         printer.note("nothing has been accepted, and nothing waits");
     }
     Ok(Exit::Done)

@@ -88,6 +88,7 @@ fn describe(body: &EventBody) -> String {
                 change.changed.len()
             )
         }
+        EventBody::CapabilityQuarantined { id, reason, .. } => format!("{id}: {reason}"),
         EventBody::TurnStarted { turn, input, .. } => {
             let goal = input.relevance.first().map_or("", |it| it.text.as_str());
             format!("turn {turn}, mode {} {goal}", input.mode.as_str())

@@ -45,6 +45,7 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     }
     let options = GatewayOptions {
         style: args.style,
+        clients: setup.loaded.config.clients.clone(),
         stop: CancellationToken::new(),
     };
     let served = setup.runtime()?.block_on(async {

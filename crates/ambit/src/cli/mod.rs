@@ -6,6 +6,7 @@ mod call;
 mod catalog;
 mod check;
 mod decide;
+mod definitions;
 mod discover;
 mod doctor;
 mod eval;

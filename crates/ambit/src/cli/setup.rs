@@ -12,6 +12,7 @@ use ambit_core::permission::{Mode, Rules};
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
 use ambit_core::search::Embedder;
+use ambit_mcp::PinStore;
 use ambit_runtime::approver::Approver;
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::discovery::DiscoverySettings;
@@ -122,7 +123,13 @@ impl Setup {
 
     /// The configured servers, with what was seen of each.
     pub(crate) fn servers(&self, cache: &DescriptorCache) -> Servers {
-        Servers::new(&self.loaded.config.mcp_servers, &self.workspace, cache)
+        let pins: Arc<dyn PinStore> = Arc::clone(&self.trust) as _;
+        Servers::new(
+            &self.loaded.config.mcp_servers,
+            &self.workspace,
+            cache,
+            &pins,
+        )
     }
 
     /// Connects servers nothing is known of, with a line for each.
@@ -256,6 +263,7 @@ impl Setup {
                 ..self.discovery()
             },
             exposure: Default::default(),
+            asker: Default::default(),
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
+use ambit_gateway::client::ClientTable;
 use ambit_mcp::NewTools;
 use serde_json::{Map, Value};
 
@@ -61,6 +62,7 @@ pub fn compare(before: &Config, after: &Config) -> ConfigChange {
     if (&before.serve.listen, &before.serve.limits) != (&after.serve.listen, &after.serve.limits) {
         found.changes("`serve` is another, from the next start on");
     }
+    found.clients(&before.clients, &after.clients);
     if before.unknown_capabilities != after.unknown_capabilities {
         found.changes("`unknownCapabilities` is another");
     }
@@ -246,6 +248,24 @@ impl Found {
             self.changes(format_args!(
                 "server `{name}` is waited for or kept otherwise"
             ));
+        }
+    }
+
+    fn clients(&mut self, before: &ClientTable, after: &ClientTable) {
+        let asks = |table: &ClientTable, name: &str| table.0.get(name).and_then(|it| it.asks);
+        for name in after.0.keys() {
+            if asks(after, name) == Some(true) && asks(before, name) != Some(true) {
+                self.widens(format_args!("client `{name}` is taken at its word"));
+            }
+        }
+        // What is forgotten of a client may be that it does not ask.
+        for name in before.0.keys() {
+            if asks(before, name) == Some(false) && asks(after, name).is_none() {
+                self.widens(format_args!("client `{name}` may be taken at its word"));
+            }
+        }
+        if before != after {
+            self.changes("`clients` is another");
         }
     }
 

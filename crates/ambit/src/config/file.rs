@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::clients::Client;
 use super::defaults;
 use super::discovery::DiscoveryFile;
 use super::rules::RuleLists;
@@ -54,6 +55,9 @@ pub struct ConfigFile {
     /// How `ambit serve` serves.
     #[serde(default)]
     pub serve: ServeFile,
+    /// MCP clients by the name they give themselves, where more is known of one than Ambit knows.
+    #[serde(default)]
+    pub clients: BTreeMap<String, Client>,
     /// What to do about a capability or tool nobody offers.
     #[serde(default)]
     #[schemars(schema_with = "unknown_capabilities_schema", extend("default" = "error"))]

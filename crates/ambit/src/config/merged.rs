@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ambit_core::permission::Mode;
+use ambit_gateway::client::ClientTable;
 use ambit_runtime::registry::UnknownCapabilities;
 
 use super::agents;
@@ -41,6 +42,8 @@ pub struct Config {
     pub discovery: Discovery,
     /// How the HTTP front serves.
     pub serve: Serve,
+    /// What is said of MCP clients.
+    pub clients: ClientTable,
     /// What to do about capabilities nobody offers, unless an agent says otherwise.
     pub unknown_capabilities: UnknownCapabilities,
 }
@@ -121,6 +124,10 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         let implied = agents::implied(&mcp_servers);
         agents.insert(agents::DEFAULT_AGENT.to_owned(), implied);
     }
+    let clients = user.clients.into_iter().chain(project.clients);
+    let clients = clients
+        .map(|(name, client)| (name, client.into()))
+        .collect();
     let mut hooks = user.hooks;
     hooks.extend(project.hooks);
     Config {
@@ -133,6 +140,7 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         limits: Limits::of(&project.limits, &user.limits),
         discovery: Discovery::of(project.discovery, user.discovery),
         serve: Serve::of(project.serve, user.serve),
+        clients: ClientTable(clients),
         unknown_capabilities: project
             .unknown_capabilities
             .or(user.unknown_capabilities)

@@ -8,6 +8,7 @@
 
 mod agents;
 mod change;
+mod clients;
 mod defaults;
 mod discovery;
 mod expand;
@@ -29,6 +30,7 @@ mod untrusted;
 
 pub use agents::DEFAULT_AGENT;
 pub use change::{ConfigChange, compare};
+pub use clients::Client;
 pub use discovery::{Discovery, DiscoveryFile, WeightsFile};
 pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, Origin};
 pub use jsonc::{Document, Spot};

@@ -4,6 +4,7 @@
 //! written by a newer version is refused and left as it is.
 
 mod approvals;
+mod pins;
 mod projects;
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,10 @@ use thiserror::Error;
 use crate::places::{Places, private_directory};
 
 pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -139,8 +141,13 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
     if found < VERSION {
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been first.
-        if version(&change)? < VERSION {
-            change.execute_batch(SCHEMA)?;
+        let found = version(&change)?;
+        for (since, tables) in [(1, SCHEMA), (2, pins::SCHEMA)] {
+            if found < since {
+                change.execute_batch(tables)?;
+            }
+        }
+        if found < VERSION {
             change.pragma_update(None, "user_version", VERSION)?;
         }
         change.commit()?;

@@ -1,6 +1,8 @@
 use std::sync::Barrier;
 
 use ambit_core::permission::Answer;
+use ambit_core::quarantine::{Quarantine, QuarantineReason};
+use ambit_mcp::{Definition, Held, Judged, PinStore};
 
 use super::*;
 
@@ -169,6 +171,104 @@ fn many_may_open_it_at_once() {
         }
     });
     assert_eq!(home.store().pending().unwrap().len(), 8);
+}
+
+fn judged(pinned: &[(&str, &str)], held: &[(&str, &str)]) -> Judged {
+    let definition = |name: &str, description: &str| {
+        let id: CapabilityId = format!("mcp__s__{name}").parse().unwrap();
+        let definition = Definition {
+            server: "npx (1)".into(),
+            name: name.into(),
+            title: None,
+            description: description.into(),
+            input_schema: serde_json::json!({"type": "object"}),
+            output_schema: None,
+            annotations: None,
+        };
+        (id, definition)
+    };
+    Judged {
+        pinned: pinned.iter().map(|it| definition(it.0, it.1)).collect(),
+        held: held
+            .iter()
+            .map(|it| {
+                let (id, definition) = definition(it.0, it.1);
+                let (reason, diff) = (QuarantineReason::Changed, "- a\n+ b".into());
+                let quarantine = Quarantine { reason, diff };
+                Held {
+                    id,
+                    definition,
+                    quarantine,
+                }
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn pins_stay_and_what_is_held_back_is_what_the_last_listing_left() {
+    let home = home();
+    let (store, person) = (home.store(), home.store());
+    let accepted = || {
+        let accepted = store.accepted("s").unwrap();
+        accepted.map(|it| it.values().map(|it| it.len()).collect::<Vec<_>>())
+    };
+    let held = || {
+        store
+            .held("s")
+            .unwrap()
+            .into_keys()
+            .map(|it| it.name().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(accepted(), None);
+    store.record("s", &judged(&[], &[])).unwrap();
+    assert_eq!(accepted(), Some(vec![]));
+    store
+        .record("s", &judged(&[("a", "1"), ("b", "1")], &[]))
+        .unwrap();
+    store
+        .record("s", &judged(&[("a", "1")], &[("b", "2")]))
+        .unwrap();
+    assert_eq!(
+        (accepted(), held()),
+        (Some(vec![1, 1]), vec!["b".to_owned()])
+    );
+    assert!(store.held("other").unwrap().is_empty());
+
+    // The server has changed it again while somebody was looking.
+    let shown = person.held_definitions().unwrap();
+    store.record("s", &judged(&[], &[("b", "3")])).unwrap();
+    assert!(!person.accept_definition(&shown[0]).unwrap());
+    let shown = person.held_definitions().unwrap();
+    assert!(person.accept_definition(&shown[0]).unwrap());
+    assert!(!person.accept_definition(&shown[0]).unwrap());
+    assert_eq!((accepted(), held()), (Some(vec![1, 2]), vec![]));
+    let last = |name: &str| {
+        let id = format!("mcp__s__{name}").parse().unwrap();
+        store.last_accepted(&id).unwrap().map(|it| it.description)
+    };
+    assert_eq!(
+        (last("a"), last("b"), last("c")),
+        (Some("1".into()), Some("3".into()), None)
+    );
+    store.record("s", &judged(&[], &[("a", "2")])).unwrap();
+    store.record("s", &judged(&[], &[])).unwrap();
+    assert!(held().is_empty());
+}
+
+#[test]
+fn a_store_of_an_older_version_is_taken_along() {
+    let home = home();
+    drop(home.store());
+    let raw = Connection::open(home.places.trust()).unwrap();
+    raw.execute_batch("DROP TABLE servers; DROP TABLE pins; DROP TABLE held; INSERT INTO projects VALUES ('/p', 'x', 1);").unwrap();
+    raw.pragma_update(None, "user_version", 1).unwrap();
+    drop(raw);
+    let store = home.store();
+    assert_eq!(store.accepted("s").unwrap(), None);
+    let kept = store.project_trust(Path::new("/p"), &bytes("a")).unwrap();
+    assert!(matches!(kept, ProjectTrust::Changed { .. }));
 }
 
 #[test]

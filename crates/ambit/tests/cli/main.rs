@@ -22,6 +22,7 @@ mod input;
 mod journal;
 mod mcp;
 mod output;
+mod pins;
 mod rules;
 mod secrets;
 mod shapes;

@@ -89,6 +89,32 @@ fn styles_follow_the_client_unless_told() {
 }
 
 #[test]
+fn a_client_that_asks_itself_is_not_asked_twice() {
+    let asks = |it: bool| json!({"clients": {"claude-code": {"asks": it}, "mine": {"style": "full", "asks": true}}});
+    let rule = json!({"permissions": {"ask": ["writes"]}});
+    for (name, config, arguments, is_asked) in [
+        ("claude-code", json!({}), &[][..], false),
+        ("claude-code", json!({}), &["--style", "dynamic"], true),
+        ("claude-code", asks(false), &[], true),
+        ("claude-code", rule, &[], true),
+        ("mine", asks(true), &[], false),
+        ("mine", json!({}), &["--style", "full"], true),
+    ] {
+        let home = configured(&config);
+        let mut client = Client::start(&home, arguments);
+        client.initialize(named(name), json!({}));
+        let answer = write(&mut client, "x");
+        assert_eq!(
+            answer.starts_with(ASKS),
+            is_asked,
+            "{name} {config}: {answer}"
+        );
+        assert_eq!(client.end(), 0);
+        home.run(&["replay", "last"]).exits(0);
+    }
+}
+
+#[test]
 fn a_search_changes_a_dynamic_list_and_the_client_is_told() {
     let home = configured(json!({
         "discovery": {"limit": 4},

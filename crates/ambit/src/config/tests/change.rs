@@ -164,6 +164,16 @@ fn edits_are_told_apart() {
         );
     }
     check(
+        "/clients",
+        json!({"x": {"style": "full"}}),
+        "changes: `clients` is another",
+    );
+    check(
+        "/clients",
+        json!({"x": {"asks": true}}),
+        "widens: client `x` is taken at its word",
+    );
+    check(
         "/limits/callSeconds",
         json!(61),
         "widens: limit `callSeconds` is looser",

@@ -25,8 +25,16 @@ fn unknown_words_are_refused_with_the_one_meant() {
     refused(
         r#"{"zzz": {}, "limits": {"resultByte": 1}}"#,
         expect![[r#"
-            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `unknownCapabilities`)
+            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `clients`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `unknownCapabilities`)
             1:24 unknown_key: unknown key `resultByte` (did you mean `resultBytes`?)
+        "#]],
+    );
+    refused(
+        r#"{"clients": {"x": {"style": "ful", "ask": true}, "y": {"asks": "yes"}}}"#,
+        expect![[r#"
+            1:29 not_an_option: `ful` is not one of `full`, `dynamic`, `dispatch` (did you mean `full`?)
+            1:36 unknown_key: unknown key `ask` (did you mean `asks`?)
+            1:64 wrong_type: expected boolean, found string
         "#]],
     );
     refused(
