@@ -80,6 +80,11 @@ impl CapabilityMarketplace {
         &self.parts.registry
     }
 
+    /// What was seen last time.
+    pub fn cache(&self) -> &DescriptorCache {
+        &self.parts.cache
+    }
+
     /// Where everything is remembered.
     pub fn journal(&self) -> &Journal {
         &self.parts.journal

@@ -64,6 +64,11 @@ impl Servers {
         )
     }
 
+    /// Those that can be connected.
+    pub fn connectable(&self) -> impl Iterator<Item = &McpResolver> {
+        self.connectable.iter().map(Arc::as_ref)
+    }
+
     /// Those nothing is known of yet.
     pub fn unseen(&self) -> Vec<&str> {
         let unseen = self.connectable.iter().filter(|it| it.is_missing());

@@ -93,7 +93,7 @@ fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Fail {
 
 /// The agents to serve, in a marketplace of their own.
 fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, Fail> {
-    let market = setup.market(
+    let market = setup.serving_market(
         journal,
         Arc::new(AskAround {
             // Each client is asked by its own session; here is who is asked when it cannot be.

@@ -33,6 +33,7 @@ use crate::cli::eval::read_model;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot, starter};
+use crate::follow::keep_up;
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::SecretStore;
 use crate::servers::Servers;
@@ -134,15 +135,22 @@ impl Setup {
 
     /// Connects servers nothing is known of, with a line for each.
     fn see(&self, servers: &Servers, cache: &DescriptorCache) -> Result<(), Fail> {
+        if self.tell_unseen(servers) {
+            self.runtime()?.block_on(servers.see(cache, seen));
+        }
+        Ok(())
+    }
+
+    /// Says which servers nothing is known of; whether there are any.
+    fn tell_unseen(&self, servers: &Servers) -> bool {
         let unseen = servers.unseen();
         if !unseen.is_empty() {
             note(format!(
                 "looking at {}, of which nothing is known yet",
                 unseen.join(", ")
             ));
-            self.runtime()?.block_on(servers.see(cache, seen));
         }
-        Ok(())
+        !unseen.is_empty()
     }
 
     /// Which capability keys exist here.
@@ -212,10 +220,35 @@ impl Setup {
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let cache = self.cache()?;
-        let config = &self.loaded.config;
         let servers = self.servers(&cache);
         self.see(&servers, &cache)?;
-        let registry = self.registry(&servers);
+        self.assemble(journal, approver, cache, &servers)
+    }
+
+    /// The same for clients that stay. It keeps up with its servers for as long as the runtime is
+    /// there.
+    pub(crate) fn serving_market(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        let cache = self.cache()?;
+        let servers = Arc::new(self.servers(&cache));
+        let market = self.assemble(journal, approver, cache, &servers)?;
+        self.tell_unseen(&servers);
+        self.runtime()?.block_on(keep_up(servers, &market, seen));
+        Ok(market)
+    }
+
+    fn assemble(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+        cache: DescriptorCache,
+        servers: &Servers,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        let config = &self.loaded.config;
+        let registry = self.registry(servers);
         let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry,

@@ -1,0 +1,57 @@
+//! Keeping up with servers while clients stay: those nothing is known of are looked at without
+//! holding anybody up for long, and one that says its lists changed is asked for them again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ambit_mcp::McpResolver;
+use ambit_runtime::marketplace::CapabilityMarketplace;
+use futures_util::future::join_all;
+use tokio::time::{sleep, timeout};
+
+use crate::servers::Servers;
+
+/// How long clients wait for servers nothing is known of. Whoever is later is told of as a change.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Servers that change several lists say so several times.
+const SETTLING: Duration = Duration::from_millis(50);
+
+/// Looks at servers nothing is known of, and goes on with that in the background where it takes
+/// long; then follows what all of them say. `progress` hears of each first look as it ends.
+pub async fn keep_up(
+    servers: Arc<Servers>,
+    market: &Arc<CapabilityMarketplace>,
+    progress: impl Fn(&str, Result<usize, String>) + Send + Sync + 'static,
+) {
+    let looking = {
+        let (servers, market) = (Arc::clone(&servers), Arc::clone(market));
+        tokio::spawn(async move {
+            let looked_at = |name: &str, seen: Result<usize, String>| {
+                progress(name, seen);
+                market.refresh();
+            };
+            servers.see(market.cache(), looked_at).await;
+        })
+    };
+    // Time ran out, or it is done: both are fine.
+    let _ = timeout(PATIENCE, looking).await;
+    let market = Arc::clone(market);
+    tokio::spawn(async move {
+        let following = servers.connectable().map(|it| follow(it, &market));
+        join_all(following).await;
+    });
+}
+
+/// Asks a server again whenever it says that something changed.
+async fn follow(resolver: &McpResolver, market: &CapabilityMarketplace) {
+    let mut changes = resolver.server().changes();
+    while changes.changed().await.is_ok() {
+        sleep(SETTLING).await;
+        changes.mark_unchanged();
+        if let Err(error) = resolver.refresh(market.cache()).await {
+            let server = &resolver.server().spec().name;
+            tracing::warn!(server, %error, "its new lists could not be read");
+        }
+        market.refresh();
+    }
+}
