@@ -8,8 +8,8 @@ use ambit_runtime::conversation::Questions;
 use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     GetPromptResponse, GetPromptResult, Implementation, InputRequests, InputRequiredResult,
-    JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult, Role,
-    ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolAnnotations,
+    JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult,
+    ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolAnnotations,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -290,7 +290,9 @@ fn refusal(observation: &Observation) -> String {
 /// A prompt as its server gave it, or a loaded skill as messages.
 fn prompt_result(completed: Completed) -> GetPromptResult {
     let given = completed.output.structured;
-    if let Some(given) = given.and_then(|it| serde_json::from_value(it).ok()) {
+    let given = given.and_then(|it| serde_json::from_value::<GetPromptResult>(it).ok());
+    if let Some(mut given) = given {
+        given.result_type = Some(ResultType::COMPLETE);
         return given;
     }
     let messages = blocks(completed.output.content)
