@@ -23,6 +23,7 @@ use crate::map::Table;
 use crate::pin::{PinStore, judge};
 use crate::server::McpServer;
 use crate::side::Side;
+use crate::spec::Sharing;
 use crate::status::ServerState;
 
 const NEVER_SEEN: &str = "it was never connected: `ambit ls --refresh` does that";
@@ -54,6 +55,15 @@ impl McpResolver {
             server,
             pins,
             seen: Mutex::new(seen),
+        }
+    }
+
+    /// The server a session's calls go to. A session resolves a key once, so this is its own for
+    /// as long as it lives, where it is not to be shared.
+    fn for_session(&self) -> Arc<McpServer> {
+        match self.server.spec().sharing {
+            Sharing::Shared => Arc::clone(&self.server),
+            Sharing::PerSession => McpServer::new(self.server.spec().clone()),
         }
     }
 
@@ -172,7 +182,7 @@ impl CapabilityResolver for McpResolver {
         Ok(match self.unavailable().filter(|_| self.is_missing()) {
             Some(reason) => Resolution::Nothing { reason },
             // What is down now may be up when it is called.
-            None => Resolution::Ready(Arc::new(McpExecutor(Arc::clone(&self.server)))),
+            None => Resolution::Ready(Arc::new(McpExecutor(self.for_session()))),
         })
     }
 }
