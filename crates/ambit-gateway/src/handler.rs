@@ -17,6 +17,7 @@ use tokio::sync::OnceCell;
 
 use crate::elicit::ElicitationApprover;
 use crate::front::{Answer, Front, Listing};
+use crate::http::CallCounts;
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
 use crate::shared::SharedFronts;
@@ -30,6 +31,7 @@ pub(crate) struct Handler {
     pub(crate) front: OnceCell<Arc<Front>>,
     /// Where requests without a session find one; without it, all that come here share `front`.
     pub(crate) shared: Option<Arc<SharedFronts>>,
+    pub(crate) counts: Arc<CallCounts>,
 }
 
 impl Handler {
@@ -121,6 +123,9 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let (answer, listing) = front.call(&request.name, arguments, &context.ct).await;
         self.tell(&front, listing, &context.peer).await;
+        if let Answer::Ended(report) = &answer {
+            self.counts.ended(&report.observation, report.duration);
+        }
         match answer {
             Answer::Ended(report) => Ok(map::tool_result(&report.call, report.observation).into()),
             Answer::UnknownTool => Err(ErrorData::invalid_params(

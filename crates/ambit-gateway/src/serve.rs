@@ -58,6 +58,7 @@ pub async fn serve_stdio(
         approver: options.approver,
         front: OnceCell::new(),
         shared: None,
+        counts: Default::default(),
     };
     let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
-use ambit_mcp::{McpResolver, McpServer, Provenance, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{
+    McpResolver, McpServer, Provenance, ServerSpec, ServerState, Transport, refresh_missing,
+};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -60,6 +62,20 @@ impl Servers {
                 .iter()
                 .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>),
         )
+    }
+
+    /// Where each stands, in a word.
+    pub fn states(&self) -> Vec<(String, &'static str)> {
+        let state = |it: &Arc<McpResolver>| match it.server().status().state {
+            ServerState::NotConnected => "not_connected",
+            ServerState::Connecting => "connecting",
+            ServerState::Connected => "connected",
+            ServerState::LeftAlone { .. } => "left_alone",
+        };
+        let connectable = self.connectable.iter();
+        let connectable = connectable.map(|it| (it.server().spec().name.clone(), state(it)));
+        let disabled = self.disabled.iter().map(|it| (it.0.clone(), "disabled"));
+        connectable.chain(disabled).collect()
     }
 
     /// Those nothing is known of yet.

@@ -1,37 +1,32 @@
 //! One request from its head to its answer: is it let in, is there room for it, and who answers.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::sync::atomic::Ordering::Relaxed;
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body::{Body, Frame, SizeHint};
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use serde::Deserialize;
-use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::access::{Access, Caller, Door, Facts, Page, RefusalReason, decide};
+use super::access::{Access, Caller, Door, Facts, RefusalReason, decide};
+use super::answer::{busy, plain, refused, unreadable};
 use super::body::{Bodies, Read};
-use super::connections::{Busy, Connection, Connections};
+use super::connections::{Connection, Connections};
+use super::hold::{Held, Holds};
 use super::limits::HttpLimits;
-use super::running::{Run, Running};
+use super::metrics::{CallCounts, RequestCounts};
+use super::running::Running;
 use super::served::Generation;
-use super::sessions::{InUse, SessionTable, Use};
+use super::sessions::{SessionTable, Use};
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// From this version on there are no sessions.
 const STATELESS: &str = "2026-07-28";
-/// When to try again where there was no room, in seconds.
-const SOON: HeaderValue = HeaderValue::from_static("1");
 
 /// Everything requests share.
 pub(crate) struct Endpoint {
@@ -45,6 +40,8 @@ pub(crate) struct Endpoint {
     pub(crate) draining: CancellationToken,
     /// Streams end, and calls are called off.
     pub(crate) stop: CancellationToken,
+    pub(crate) calls_ended: Arc<CallCounts>,
+    pub(super) requests: RequestCounts,
     bodies: Bodies,
     calls: Arc<Semaphore>,
 }
@@ -53,7 +50,12 @@ pub(crate) struct Endpoint {
 pub(crate) type Answer = Response<Held>;
 
 impl Endpoint {
-    pub(crate) fn new(limits: HttpLimits, door: Door, generation: Generation) -> Self {
+    pub(crate) fn new(
+        limits: HttpLimits,
+        door: Door,
+        generation: Generation,
+        calls_ended: Arc<CallCounts>,
+    ) -> Self {
         Endpoint {
             door: ArcSwap::from_pointee(door),
             generation: ArcSwap::from_pointee(generation),
@@ -62,6 +64,8 @@ impl Endpoint {
             running: Running::default(),
             draining: CancellationToken::new(),
             stop: CancellationToken::new(),
+            calls_ended,
+            requests: RequestCounts::default(),
             bodies: Bodies::new(&limits),
             calls: Arc::new(Semaphore::new(limits.calls)),
             limits,
@@ -70,6 +74,22 @@ impl Endpoint {
 
     /// Answers one request.
     pub(crate) async fn respond(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        local: IpAddr,
+    ) -> Answer {
+        let answer = self.answer(request, connection, local).await;
+        let counted = match answer.status() {
+            StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => &self.requests.refused,
+            StatusCode::SERVICE_UNAVAILABLE => &self.requests.turned_away,
+            _ => &self.requests.served,
+        };
+        counted.fetch_add(1, Relaxed);
+        answer
+    }
+
+    async fn answer(
         &self,
         request: Request<Incoming>,
         connection: &Arc<Connection>,
@@ -140,7 +160,7 @@ impl Endpoint {
             },
         };
         let holds = Holds {
-            _busy: connection.busy(),
+            _connection: connection.busy(),
             _run: (by == Use::Call).then(|| self.running.begin()),
             _permit: permit,
             _session: session,
@@ -155,33 +175,7 @@ impl Endpoint {
             StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => unreadable(&sent),
             _ => answer,
         };
-        answer.map(|body| Held {
-            body,
-            holds: Some(Box::new(holds)),
-        })
-    }
-
-    async fn page(&self, page: Page, method: &Method) -> Response<BoxBody<Bytes, Infallible>> {
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return plain(StatusCode::METHOD_NOT_ALLOWED, "this can only be read");
-        }
-        match page {
-            Page::Healthz => plain(StatusCode::OK, "ok"),
-            Page::Readyz if self.draining.is_cancelled() => {
-                plain(StatusCode::SERVICE_UNAVAILABLE, "stopping")
-            }
-            Page::Readyz => match self.generation.load().market().journal().flush().await {
-                Ok(()) => plain(StatusCode::OK, "ok"),
-                Err(error) => {
-                    tracing::error!(%error, "the journal cannot be written");
-                    plain(
-                        StatusCode::SERVICE_UNAVAILABLE,
-                        "the journal cannot be written",
-                    )
-                }
-            },
-            Page::Metrics => plain(StatusCode::NOT_FOUND, ""),
-        }
+        answer.map(|body| Held::all(body, holds))
     }
 }
 
@@ -206,93 +200,4 @@ fn is_hello(message: &[u8]) -> bool {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     kind.is_some_and(|it| it.as_bytes().starts_with(b"application/json"))
-}
-
-/// A body that is no message of the protocol, said in the protocol's own way.
-fn unreadable(body: &[u8]) -> Response<BoxBody<Bytes, Infallible>> {
-    let read = serde_json::from_slice::<serde_json::Value>(body);
-    let (code, message, id) = match &read {
-        Err(error) => (-32700, format!("not JSON: {error}"), None),
-        Ok(value) => (
-            -32600,
-            "not a request, notification or response of the protocol".to_owned(),
-            value
-                .get("id")
-                .filter(|it| it.is_string() || it.is_number()),
-        ),
-    };
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
-    let mut answer = plain(StatusCode::BAD_REQUEST, &error.to_string());
-    let json = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(header::CONTENT_TYPE, json);
-    answer
-}
-
-fn refused(reason: RefusalReason) -> Response<BoxBody<Bytes, Infallible>> {
-    tracing::debug!(?reason, "a request was refused");
-    let mut answer = plain(reason.status(), reason.text());
-    if reason == RefusalReason::Token {
-        let how = HeaderValue::from_static("Bearer realm=\"ambit\"");
-        answer.headers_mut().insert(header::WWW_AUTHENTICATE, how);
-    }
-    answer
-}
-
-/// There is no room for it now.
-fn busy(text: &str) -> Response<BoxBody<Bytes, Infallible>> {
-    let mut answer = plain(StatusCode::SERVICE_UNAVAILABLE, text);
-    answer.headers_mut().insert(header::RETRY_AFTER, SOON);
-    answer
-}
-
-fn plain(status: StatusCode, text: &str) -> Response<BoxBody<Bytes, Infallible>> {
-    let mut answer = Response::new(Full::from(format!("{text}\n")).boxed());
-    *answer.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    answer.headers_mut().insert(header::CONTENT_TYPE, kind);
-    answer
-}
-
-/// What a request holds while it is at work.
-struct Holds {
-    _busy: Busy,
-    _run: Option<Run>,
-    _permit: Option<OwnedSemaphorePermit>,
-    _session: Option<InUse>,
-}
-
-/// A body that lets go of what its request held when it has ended.
-pub(crate) struct Held {
-    body: BoxBody<Bytes, Infallible>,
-    holds: Option<Box<Holds>>,
-}
-
-impl Held {
-    fn nothing(body: BoxBody<Bytes, Infallible>) -> Self {
-        Held { body, holds: None }
-    }
-}
-
-impl Body for Held {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if frame.is_none() {
-            self.holds = None;
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

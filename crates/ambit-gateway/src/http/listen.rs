@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -27,6 +27,21 @@ use super::patient::Patient;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no more to give.
 const BREATH: Duration = Duration::from_millis(50);
+
+/// How many may wait to be accepted. Whoever finds no place among them tries again a second later.
+const WAITING: u32 = 4096;
+
+/// Listens.
+pub(crate) fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match listen {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A server that was stopped a moment ago does not keep the next one from its place.
+    socket.set_reuseaddr(true)?;
+    socket.bind(listen)?;
+    socket.listen(WAITING)
+}
 
 /// Accepts until told to stop.
 pub(crate) async fn accept(
@@ -105,10 +120,11 @@ async fn serve<S>(
         service_fn(move |request| {
             let endpoint = Arc::clone(&endpoint);
             let connection = Arc::clone(&connection);
-            async move {
+            // Boxed: a connection keeps room for the whole of it, and most of the time is idle.
+            Box::pin(async move {
                 let answer = endpoint.respond(request, &connection, local.ip()).await;
                 Ok::<_, Infallible>(answer)
-            }
+            })
         })
     };
     let stream = TokioIo::new(Patient::new(stream, limits.write_time));

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::Caller;
 use super::limits::HttpLimits;
+use super::metrics::CallCounts;
 use super::sessions::{SessionTable, Sessions};
 use crate::elicit::ElicitationApprover;
 use crate::handler::Handler;
@@ -28,7 +29,12 @@ pub struct Served {
     pub agents: BTreeMap<String, SessionSpec>,
     /// This style, whoever the client is.
     pub style: Option<Style>,
+    /// Servers behind, and where each stands.
+    pub upstreams: Upstreams,
 }
+
+/// Says which servers are behind, and where each stands.
+pub type Upstreams = Arc<dyn Fn() -> Vec<(String, &'static str)> + Send + Sync>;
 
 /// The protocol as the SDK speaks it over HTTP.
 pub(crate) type McpService = StreamableHttpService<Arc<Handler>, Sessions>;
@@ -44,12 +50,18 @@ pub(crate) struct Generation {
     number: u64,
     served: Served,
     shared: BTreeMap<String, Arc<SharedFronts>>,
+    counts: Arc<CallCounts>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
 }
 
 impl Generation {
-    pub(crate) fn new(number: u64, served: Served, limits: &HttpLimits) -> Self {
+    pub(crate) fn new(
+        number: u64,
+        served: Served,
+        limits: &HttpLimits,
+        counts: Arc<CallCounts>,
+    ) -> Self {
         let shared = |agent: &String| {
             let fronts = SharedFronts::new(limits.stateless_clients);
             (agent.clone(), Arc::new(fronts))
@@ -58,6 +70,7 @@ impl Generation {
             number,
             shared: served.agents.keys().map(shared).collect(),
             served,
+            counts,
             fronts: Mutex::default(),
         }
     }
@@ -68,6 +81,10 @@ impl Generation {
 
     pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
         &self.served.market
+    }
+
+    pub(crate) fn upstreams(&self) -> Vec<(String, &'static str)> {
+        (self.served.upstreams)()
     }
 
     /// What this caller speaks to; nothing if its agent is not served.
@@ -115,6 +132,7 @@ impl Generation {
             approver: Arc::new(ElicitationApprover::default()),
             front: OnceCell::new(),
             shared: self.shared.get(agent).cloned(),
+            counts: Arc::clone(&self.counts),
         })
     }
 }

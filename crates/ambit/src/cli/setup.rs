@@ -25,7 +25,7 @@ use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
 use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::cli::args::AgentArgs;
 use crate::cli::eval::read_model;
@@ -45,6 +45,8 @@ pub(crate) struct Setup {
     pub(crate) workspace: PathBuf,
     pub(crate) trust: Arc<TrustStore>,
     runtime: OnceLock<Runtime>,
+    /// Somebody else's, where this is part of something that runs already.
+    adopted: OnceLock<Handle>,
 }
 
 impl Setup {
@@ -61,21 +63,28 @@ impl Setup {
 
     /// Reads the configuration.
     pub(crate) fn read(trust_project: bool) -> Result<Self, Fail> {
-        let places = Places::from_process()?;
-        let directory = working_directory()?;
-        let trust = Arc::new(TrustStore::open(&places)?);
-        let secrets = SecretStore::open(&places);
-        let accepted = |path: &Path, digest: &Digest| match trust_project {
+        let trust = TrustStore::open(&Places::from_process()?)?;
+        Self::read_with(&|path: &Path, digest: &Digest| match trust_project {
             true => ProjectTrust::Trusted,
             // A store that does not answer has accepted nothing.
             false => trust
                 .project_trust(path, digest)
                 .unwrap_or(ProjectTrust::Unknown),
-        };
+        })
+    }
+
+    /// Reads the configuration, a project's file as far as it is said to be accepted.
+    pub(crate) fn read_with(
+        accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
+    ) -> Result<Self, Fail> {
+        let places = Places::from_process()?;
+        let directory = working_directory()?;
+        let trust = Arc::new(TrustStore::open(&places)?);
+        let secrets = SecretStore::open(&places);
         let loaded = config::load(&Inputs {
             places: &places,
             directory: &directory,
-            trust: &accepted,
+            trust: accepted,
             variable: &|name| std::env::var_os(name),
             secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
         })?;
@@ -93,6 +102,7 @@ impl Setup {
             workspace,
             trust,
             runtime: OnceLock::new(),
+            adopted: OnceLock::new(),
         })
     }
 
@@ -106,6 +116,18 @@ impl Setup {
             .enable_all()
             .build()?;
         Ok(self.runtime.get_or_init(|| made))
+    }
+
+    /// Connects what is to be connected in a runtime that is there already.
+    pub(crate) fn adopt(&self, runtime: Handle) {
+        let _ = self.adopted.set(runtime);
+    }
+
+    fn handle(&self) -> Result<Handle, Fail> {
+        match self.adopted.get() {
+            Some(runtime) => Ok(runtime.clone()),
+            None => Ok(self.runtime()?.handle().clone()),
+        }
     }
 
     /// Ends what still runs, waiting for it so long at most.
@@ -133,7 +155,7 @@ impl Setup {
                 "looking at {}, of which nothing is known yet",
                 unseen.join(", ")
             ));
-            self.runtime()?.block_on(servers.see(cache, seen));
+            self.handle()?.block_on(servers.see(cache, seen));
         }
         Ok(())
     }
@@ -205,10 +227,21 @@ impl Setup {
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let cache = self.cache()?;
-        let config = &self.loaded.config;
         let servers = self.servers(&cache);
-        self.see(&servers, &cache)?;
-        let registry = self.registry(&servers);
+        self.market_of(&servers, cache, journal, approver)
+    }
+
+    /// A marketplace on a journal, over servers that somebody keeps an eye on.
+    pub(crate) fn market_of(
+        &self,
+        servers: &Servers,
+        cache: DescriptorCache,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        let config = &self.loaded.config;
+        self.see(servers, &cache)?;
+        let registry = self.registry(servers);
         let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry,

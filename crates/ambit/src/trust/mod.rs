@@ -4,9 +4,11 @@
 //! written by a newer version is refused and left as it is.
 
 mod approvals;
+mod held;
 mod projects;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::fs::OpenOptions;
 use std::io;
@@ -25,14 +27,18 @@ use thiserror::Error;
 use crate::places::{Places, private_directory};
 
 pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use held::HeldEdit;
 pub use projects::{AcceptedProject, ProjectTrust};
+pub use tokens::IssuedToken;
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const SCHEMA: &str = "
+/// What each version adds to the one before.
+const SCHEMAS: [&str; VERSION as usize] = [
+    "
 CREATE TABLE projects (
     path TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -65,7 +71,23 @@ CREATE TABLE once (
     allowed INTEGER NOT NULL,
     at INTEGER NOT NULL
 ) STRICT;
-";
+",
+    "
+CREATE TABLE tokens (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL,
+    digest TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    revoked INTEGER
+) STRICT;
+CREATE TABLE held (
+    path TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    what TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
+",
+];
 
 /// The trust store cannot answer.
 #[derive(Debug, Error)]
@@ -126,6 +148,12 @@ impl TrustStore {
             connection: Mutex::new(connection),
         })
     }
+
+    /// A number that is another one after another process has written.
+    pub fn written_elsewhere(&self) -> Result<i64, TrustError> {
+        let connection = self.connection.lock();
+        Ok(connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
+    }
 }
 
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
@@ -139,10 +167,11 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
     if found < VERSION {
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been first.
-        if version(&change)? < VERSION {
-            change.execute_batch(SCHEMA)?;
-            change.pragma_update(None, "user_version", VERSION)?;
+        let found = usize::try_from(version(&change)?).unwrap_or(0);
+        for schema in SCHEMAS.iter().skip(found) {
+            change.execute_batch(schema)?;
         }
+        change.pragma_update(None, "user_version", VERSION)?;
         change.commit()?;
     }
     // No write-ahead log: what was accepted must be readable on a full or read-only disk, too.
