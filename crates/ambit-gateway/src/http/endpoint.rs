@@ -16,6 +16,7 @@ use super::access::{Access, Caller, Door, Facts, RefusalReason, decide};
 use super::answer::{busy, plain, refused, unreadable};
 use super::body::{Bodies, Read};
 use super::connections::{Connection, Connections};
+use super::cors::{allow, is_preflight, named_origin, preflight};
 use super::hold::{Held, Holds};
 use super::limits::HttpLimits;
 use super::metrics::{CallCounts, RequestCounts};
@@ -24,6 +25,7 @@ use super::served::Generation;
 use super::sessions::{SessionTable, Use};
 
 const SESSION: &str = "mcp-session-id";
+const METHOD: &str = "mcp-method";
 const VERSION: &str = "mcp-protocol-version";
 /// From this version on there are no sessions.
 const STATELESS: &str = "2026-07-28";
@@ -44,6 +46,7 @@ pub(crate) struct Endpoint {
     pub(super) requests: RequestCounts,
     bodies: Bodies,
     calls: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
 }
 
 /// An answer, and what is held until it has been sent.
@@ -68,6 +71,7 @@ impl Endpoint {
             requests: RequestCounts::default(),
             bodies: Bodies::new(&limits),
             calls: Arc::new(Semaphore::new(limits.calls)),
+            streams: Arc::new(Semaphore::new(limits.streams())),
             limits,
         }
     }
@@ -79,7 +83,31 @@ impl Endpoint {
         connection: &Arc<Connection>,
         local: IpAddr,
     ) -> Answer {
-        let answer = self.answer(request, connection, local).await;
+        let (access, origin) = {
+            let door = self.door.load();
+            let facts = Facts {
+                local,
+                uri: request.uri(),
+                headers: request.headers(),
+            };
+            (
+                decide(&door, &facts),
+                named_origin(&door, request.headers()),
+            )
+        };
+        let mut answer = match (access, &origin) {
+            (Access::Agent(_) | Access::Refused(RefusalReason::Token), Some(_))
+                if is_preflight(request.method(), request.headers()) =>
+            {
+                preflight().map(Held::nothing)
+            }
+            (Access::Refused(reason), _) => refused(reason).map(Held::nothing),
+            (Access::Page(page), _) => self.page(page, request.method()).await.map(Held::nothing),
+            (Access::Agent(caller), _) => self.agent(&caller, request, connection).await,
+        };
+        if let Some(origin) = origin {
+            allow(origin, answer.headers_mut());
+        }
         let counted = match answer.status() {
             StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => &self.requests.refused,
             StatusCode::SERVICE_UNAVAILABLE => &self.requests.turned_away,
@@ -89,31 +117,6 @@ impl Endpoint {
         answer
     }
 
-    async fn answer(
-        &self,
-        request: Request<Incoming>,
-        connection: &Arc<Connection>,
-        local: IpAddr,
-    ) -> Answer {
-        let facts = Facts {
-            local,
-            uri: request.uri(),
-            headers: request.headers(),
-        };
-        let answer = match decide(&self.door.load(), &facts) {
-            Access::Refused(reason) => refused(reason),
-            Access::Page(page) => self.page(page, request.method()).await,
-            Access::Agent(_) if self.draining.is_cancelled() => {
-                let mut answer = busy("this server is stopping; try again in a moment");
-                let close = HeaderValue::from_static("close");
-                answer.headers_mut().insert(header::CONNECTION, close);
-                answer
-            }
-            Access::Agent(caller) => return self.agent(&caller, request, connection).await,
-        };
-        answer.map(Held::nothing)
-    }
-
     /// A request to an agent.
     async fn agent(
         &self,
@@ -121,21 +124,27 @@ impl Endpoint {
         request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> Answer {
+        if self.draining.is_cancelled() {
+            let mut answer = busy("this server is stopping; try again in a moment");
+            let close = HeaderValue::from_static("close");
+            answer.headers_mut().insert(header::CONNECTION, close);
+            return answer.map(Held::nothing);
+        }
         let (mut parts, body) = request.into_parts();
         let Read { bytes, share } = match self.bodies.read(body).await {
             Ok(read) => read,
             Err(refusal) => return plain(refusal.status(), refusal.text()).map(Held::nothing),
         };
-        let by = match parts.method {
-            Method::GET => Use::Listen,
-            _ => Use::Call,
+        let by = match parts.method == Method::GET || is_subscription(&parts.headers) {
+            true => Use::Listen,
+            false => Use::Call,
         };
-        let permit = match by {
-            Use::Listen => None,
-            Use::Call => match Arc::clone(&self.calls).try_acquire_owned() {
-                Ok(permit) => Some(permit),
-                Err(_) => return busy("as many calls are at work as may be").map(Held::nothing),
-            },
+        let (places, full) = match by {
+            Use::Listen => (&self.streams, "as many streams are open as may be"),
+            Use::Call => (&self.calls, "as many calls are at work as may be"),
+        };
+        let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+            return busy(full).map(Held::nothing);
         };
         let generation = self.generation.load_full();
         let front = generation.front(caller, &self.sessions, &self.limits, &self.stop);
@@ -162,7 +171,7 @@ impl Endpoint {
         let holds = Holds {
             _connection: connection.busy(),
             _run: (by == Use::Call).then(|| self.running.begin()),
-            _permit: permit,
+            _place: place,
             _session: session,
         };
         let is_json = is_json(&parts.headers);
@@ -177,6 +186,14 @@ impl Endpoint {
         };
         answer.map(|body| Held::all(body, holds))
     }
+}
+
+/// Whether a request of the stateless era opens a stream and stays. That the header says what the
+/// body says is checked where the body is read.
+fn is_subscription(headers: &HeaderMap) -> bool {
+    headers
+        .get(METHOD)
+        .is_some_and(|it| it == "subscriptions/listen")
 }
 
 fn is_stateless(headers: &HeaderMap) -> bool {

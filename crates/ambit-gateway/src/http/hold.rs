@@ -18,7 +18,7 @@ use super::sessions::InUse;
 pub(crate) struct Holds {
     pub(crate) _connection: Busy,
     pub(crate) _run: Option<Run>,
-    pub(crate) _permit: Option<OwnedSemaphorePermit>,
+    pub(crate) _place: OwnedSemaphorePermit,
     pub(crate) _session: Option<InUse>,
 }
 

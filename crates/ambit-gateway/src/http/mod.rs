@@ -8,6 +8,7 @@ mod access;
 mod answer;
 mod body;
 mod connections;
+mod cors;
 mod endpoint;
 mod hold;
 mod host;

@@ -69,6 +69,31 @@ fn hosts_origins_paths_and_tokens() {
 }
 
 #[test]
+fn pages_that_were_named_may_read() {
+    let home = configured(&two());
+    token(&home, "coder");
+    let server = Server::start(home, &[]);
+    let ask = |origin| {
+        let request = Request::options("/mcp/coder").with("Origin", origin);
+        server.send(&request.with("Access-Control-Request-Method", "POST"))
+    };
+    let named = ask("https://app.example");
+    let allowed = named.header("access-control-allow-origin");
+    assert_eq!((named.status, allowed), (200, Some("https://app.example")));
+    assert!(
+        named
+            .header("access-control-allow-headers")
+            .unwrap()
+            .contains("Authorization")
+    );
+    for (origin, status) in [("http://localhost:1", 401), ("https://evil.example", 403)] {
+        let other = ask(origin);
+        let allowed = other.header("access-control-allow-origin");
+        assert_eq!((other.status, allowed), (status, None), "{other:?}");
+    }
+}
+
+#[test]
 fn a_session_is_nobody_elses() {
     let home = configured(&two());
     let (one, other) = (token(&home, "coder"), token(&home, "coder"));

@@ -47,6 +47,13 @@ impl Request {
             .with("Accept", "application/json, text/event-stream")
     }
 
+    pub(crate) fn options(path: &str) -> Self {
+        Request {
+            method: "OPTIONS",
+            ..Request::get(path)
+        }
+    }
+
     pub(crate) fn delete(path: &str) -> Self {
         Request {
             method: "DELETE",
@@ -157,8 +164,8 @@ impl Answer {
     /// The message in it, as JSON or as the last event of a stream.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
-        let events = self.body.lines().filter_map(|it| it.strip_prefix("data: "));
-        let event = events.filter(|it| !it.trim().is_empty()).next_back();
+        let mut events = self.body.lines().filter_map(|it| it.strip_prefix("data: "));
+        let event = events.rfind(|it| !it.trim().is_empty());
         let text = event.unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|_| panic!("{self:?}"))
     }

@@ -15,3 +15,4 @@ mod operations;
 mod reload;
 mod sdk;
 mod server;
+mod tls;

@@ -46,17 +46,12 @@ pub(crate) fn token(home: &Home, agent: &str) -> String {
 
 impl Server {
     pub(crate) fn start(home: Home, arguments: &[&str]) -> Self {
-        let arguments = [
-            &[
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--json",
-                "--log-format",
-                "json",
-            ],
-            arguments,
-        ];
+        let anywhere: &[&str] = match arguments.contains(&"--listen") {
+            true => &[],
+            false => &["--listen", "127.0.0.1:0"],
+        };
+        let always = ["serve", "--json", "--log-format", "json"];
+        let arguments = [&always[..], anywhere, arguments];
         let mut child = home
             .command(&arguments.concat())
             .stdin(Stdio::null())

@@ -9,7 +9,11 @@ use crate::cli::printer::{BOLD, DIM, Printer, styled};
 
 /// Says where agents are.
 pub(crate) fn welcome(address: SocketAddr, scheme: &str, door: &Door, printer: &Printer) {
-    let base = format!("{scheme}://{address}/mcp");
+    let base = match address.ip().is_unspecified() {
+        // Where it listens is everywhere, and no name; others it goes by are for whoever set it up.
+        true => format!("{scheme}://localhost:{}/mcp", address.port()),
+        false => format!("{scheme}://{address}/mcp"),
+    };
     let agents: Vec<Place<'_>> = door
         .agents
         .iter()
