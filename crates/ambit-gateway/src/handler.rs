@@ -20,7 +20,7 @@ use crate::front::{Answer, Front, Listing};
 use crate::http::CallCounts;
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
-use crate::shared::SharedFronts;
+use crate::shared::{LONGEST_NAME, SharedFronts};
 use crate::style::{Era, Style, style_for};
 
 pub(crate) struct Handler {
@@ -45,7 +45,7 @@ impl Handler {
             return Ok(Arc::clone(front));
         }
         let client = context.client_info().map(|it| it.name);
-        let client = client.as_deref();
+        let client = client.as_deref().filter(|it| it.len() <= LONGEST_NAME);
         let style = style_for(client, era, self.style);
         let opening = || Box::pin(self.open(client, style));
         match (&self.shared, era) {

@@ -47,6 +47,9 @@ use served::Generation;
 /// How often sessions are looked through.
 const SWEEP: Duration = Duration::from_secs(1);
 
+/// How long clients may take to receive the end of what was sent to them.
+const PARTING: Duration = Duration::from_secs(1);
+
 /// The HTTP front, listening and not yet serving.
 pub struct HttpFront {
     listener: TcpListener,
@@ -121,6 +124,10 @@ impl HttpFront {
         }
         endpoint.stop.cancel();
         endpoint.sessions.end_all().await;
+        // What was answered last is still on its way.
+        if let Drained::Except(left) = endpoint.connections.end(PARTING).await {
+            tracing::debug!(left, "connections are cut");
+        }
     }
 }
 

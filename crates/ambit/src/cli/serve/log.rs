@@ -12,6 +12,8 @@ use crate::cli::args::LogFormat;
 pub(crate) fn start(format: LogFormat, level: Level) {
     let shown = Targets::new()
         .with_default(level.min(Level::WARN))
+        // Its warnings quote what clients send and are answered.
+        .with_target("rmcp", level.min(Level::ERROR))
         .with_target("ambit", level)
         .with_target("ambit_gateway", level)
         .with_target("ambit_mcp", level)

@@ -62,7 +62,7 @@ impl Reload {
         control: HttpControl,
         runtime: Handle,
     ) -> Self {
-        Reload {
+        let mut reload = Reload {
             args: Arc::clone(args),
             reach,
             journal,
@@ -73,7 +73,11 @@ impl Reload {
             files: files(setup, &Files::new()),
             project: trusted_project(setup),
             held: None,
-        }
+        };
+        // What another run held back is taken in by this one, or is a question anew.
+        reload.held = Some(reload.files.clone());
+        reload.release();
+        reload
     }
 
     /// Looks until told to stop, in a thread of its own: reading and connecting may take a while.
