@@ -46,6 +46,22 @@ pub(crate) fn refused(reason: RefusalReason) -> Plain {
     answer
 }
 
+/// A session nobody has, or somebody else.
+pub(crate) fn no_session() -> Plain {
+    plain(
+        StatusCode::NOT_FOUND,
+        "there is no such session; begin a new one",
+    )
+}
+
+/// Nothing is begun any more.
+pub(crate) fn stopping() -> Plain {
+    let mut answer = busy("this server is stopping; try again in a moment");
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
+}
+
 /// There is no room for it now.
 pub(crate) fn busy(text: &str) -> Plain {
     let mut answer = plain(StatusCode::SERVICE_UNAVAILABLE, text);

@@ -28,7 +28,7 @@ pub(crate) struct Bodies {
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) bytes: Bytes,
-    pub(crate) share: Vec<OwnedSemaphorePermit>,
+    pub(crate) _share: Vec<OwnedSemaphorePermit>,
 }
 
 /// Why a body was not read.
@@ -106,7 +106,7 @@ impl Bodies {
         }
         Ok(Read {
             bytes: collected.into_bytes(),
-            share,
+            _share: share,
         })
     }
 }
@@ -172,7 +172,7 @@ mod tests {
             ..HttpLimits::default()
         });
         let held = bodies.read(body(40)).await.ok().unwrap();
-        assert_eq!((held.bytes.len(), held.share.len()), (40 << 10, 1));
+        assert_eq!((held.bytes.len(), held._share.len()), (40 << 10, 1));
         for (kilobytes, expected) in [
             (0, None),
             (16, None),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use arc_swap::ArcSwap;
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -13,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::access::{Access, Caller, Door, Facts, RefusalReason, decide};
-use super::answer::{busy, plain, refused, unreadable};
+use super::answer::{Plain, busy, no_session, plain, refused, stopping, unreadable};
 use super::body::{Bodies, Read};
 use super::connections::{Connection, Connections};
 use super::cors::{allow, is_preflight, named_origin, preflight};
@@ -21,7 +22,7 @@ use super::hold::{Held, Holds};
 use super::limits::HttpLimits;
 use super::metrics::{CallCounts, RequestCounts};
 use super::running::Running;
-use super::served::Generation;
+use super::served::{Front, Generation};
 use super::sessions::{SessionTable, Use};
 
 const SESSION: &str = "mcp-session-id";
@@ -124,68 +125,91 @@ impl Endpoint {
         request: Request<Incoming>,
         connection: &Arc<Connection>,
     ) -> Answer {
-        if self.draining.is_cancelled() {
-            let mut answer = busy("this server is stopping; try again in a moment");
-            let close = HeaderValue::from_static("close");
-            answer.headers_mut().insert(header::CONNECTION, close);
-            return answer.map(Held::nothing);
-        }
-        let (mut parts, body) = request.into_parts();
-        let Read { bytes, share } = match self.bodies.read(body).await {
-            Ok(read) => read,
-            Err(refusal) => return plain(refusal.status(), refusal.text()).map(Held::nothing),
+        let entered = match self.enter(caller, request, connection).await {
+            Ok(entered) => entered,
+            Err(answer) => return answer.map(Held::nothing),
         };
-        let by = match parts.method == Method::GET || is_subscription(&parts.headers) {
-            true => Use::Listen,
-            false => Use::Call,
-        };
-        let (places, full) = match by {
-            Use::Listen => (&self.streams, "as many streams are open as may be"),
-            Use::Call => (&self.calls, "as many calls are at work as may be"),
-        };
-        let Ok(place) = Arc::clone(places).try_acquire_owned() else {
-            return busy(full).map(Held::nothing);
-        };
-        let generation = self.generation.load_full();
-        let front = generation.front(caller, &self.sessions, &self.limits, &self.stop);
-        let Some(front) = front else {
-            return refused(RefusalReason::Path).map(Held::nothing);
-        };
-        // Where there are no sessions, an id says nothing.
-        if is_stateless(&parts.headers) {
-            parts.headers.remove(SESSION);
-        }
-        let session = match parts.headers.get(SESSION).map(HeaderValue::to_str) {
-            None if !self.sessions.has_room() && is_hello(&bytes) => {
-                return busy("as many sessions are in use as may be").map(Held::nothing);
-            }
-            None => None,
-            Some(id) => match id.ok().and_then(|id| front.sessions.enter(id, by)) {
-                Some(session) => Some(session),
-                None => {
-                    let unknown = "there is no such session; begin a new one";
-                    return plain(StatusCode::NOT_FOUND, unknown).map(Held::nothing);
-                }
-            },
-        };
-        let holds = Holds {
-            _connection: connection.busy(),
-            _run: (by == Use::Call).then(|| self.running.begin()),
-            _place: place,
-            _session: session,
-        };
+        let (parts, bytes) = (entered.parts, entered.body.bytes);
         let is_json = is_json(&parts.headers);
-        let sent = bytes.clone();
-        let request = Request::from_parts(parts, Full::new(bytes));
-        let answer = front.service.handle(request).await;
-        drop(share);
+        let request = Request::from_parts(parts, Full::new(bytes.clone()));
+        let answer = entered.front.service.handle(request).await;
         let answer = match answer.status() {
             // What the SDK says of a body it cannot read.
-            StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => unreadable(&sent),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => unreadable(&bytes),
             _ => answer,
         };
-        answer.map(|body| Held::all(body, holds))
+        answer.map(|body| Held::all(body, entered.holds))
     }
+
+    /// Reads a request and finds everything it needs, or says why it cannot be served now.
+    async fn enter(
+        &self,
+        caller: &Caller,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Result<Entered, Box<Plain>> {
+        if self.draining.is_cancelled() {
+            return Err(Box::new(stopping()));
+        }
+        let (mut parts, body) = request.into_parts();
+        let body = self.bodies.read(body).await;
+        let body = body.map_err(|refusal| plain(refusal.status(), refusal.text()))?;
+        // Where there are no sessions, an id says nothing.
+        let is_stateless = is_stateless(&parts.headers);
+        if is_stateless {
+            parts.headers.remove(SESSION);
+        }
+        let stays = is_stateless && is_subscription(&parts.headers);
+        let (by, places, full) = match parts.method == Method::GET || stays {
+            true => (
+                Use::Listen,
+                &self.streams,
+                "as many streams are open as may be",
+            ),
+            false => (
+                Use::Call,
+                &self.calls,
+                "as many calls are at work as may be",
+            ),
+        };
+        let place = Arc::clone(places).try_acquire_owned();
+        let place = place.map_err(|_| busy(full))?;
+        let generation = self.generation.load_full();
+        let front = generation.front(caller, &self.sessions, &self.limits, &self.stop);
+        let front = front.ok_or_else(|| refused(RefusalReason::Path))?;
+        let session = match parts.headers.get(SESSION).map(HeaderValue::to_str) {
+            None if !self.sessions.has_room() && is_hello(&body.bytes) => {
+                return Err(Box::new(busy("as many sessions are in use as may be")));
+            }
+            None => None,
+            Some(id) => {
+                let session = id.ok().and_then(|id| front.sessions.enter(id, by));
+                Some(session.ok_or_else(no_session)?)
+            }
+        };
+        Ok(Entered {
+            parts,
+            body,
+            front,
+            holds: Holds {
+                _connection: connection.busy(),
+                _run: (by == Use::Call).then(|| self.running.begin()),
+                _place: place,
+                _session: session,
+            },
+            _generation: generation,
+        })
+    }
+}
+
+/// A request that will be served.
+struct Entered {
+    parts: Parts,
+    body: Read,
+    front: Arc<Front>,
+    holds: Holds,
+    /// Kept for as long as something of it is used.
+    _generation: Arc<Generation>,
 }
 
 /// Whether a request of the stateless era opens a stream and stays. That the header says what the

@@ -27,7 +27,7 @@ fn a_session_is_opened_used_and_ended() {
 
 #[test]
 fn a_request_without_a_session_stands_for_itself() {
-    let server = Server::start(home(), &[]);
+    let mut server = Server::start(home(), &[]);
     let discovered = server.send(&stateless("/mcp", "server/discover", json!({})));
     let versions = discovered.message()["result"]["supportedVersions"].to_string();
     assert!(versions.contains("2026-07-28"), "{discovered:?}");
@@ -39,6 +39,8 @@ fn a_request_without_a_session_stands_for_itself() {
         let with_id = stateless_read("/mcp").with("Mcp-Session-Id", "x");
         assert_eq!(text(&server.send(&with_id)), "hello");
     }
+    // Reads are recorded behind the call.
+    assert_eq!(server.stop(), 0);
     let sessions = server.home.run(&["log", "sessions", "--json"]).exits(0);
     let sessions = sessions.json()["sessions"].as_array().unwrap().len();
     assert_eq!(sessions, 1, "clients of one name share one");
