@@ -7,7 +7,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,6 +85,8 @@ async fn connect(
     let Ok(local) = stream.local_addr() else {
         return;
     };
+    // An IPv4 client of an IPv6 listener means the IPv4 address.
+    let local = local.ip().to_canonical();
     // Small messages both ways: waiting for more to send would be most of their time.
     let _ = stream.set_nodelay(true);
     match tls {
@@ -104,12 +106,8 @@ async fn connect(
     }
 }
 
-async fn serve<S>(
-    stream: S,
-    local: SocketAddr,
-    connection: Arc<Connection>,
-    endpoint: Arc<Endpoint>,
-) where
+async fn serve<S>(stream: S, local: IpAddr, connection: Arc<Connection>, endpoint: Arc<Endpoint>)
+where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = &endpoint.limits;
@@ -122,7 +120,7 @@ async fn serve<S>(
             let connection = Arc::clone(&connection);
             // Boxed: a connection keeps room for the whole of it, and most of the time is idle.
             Box::pin(async move {
-                let answer = endpoint.respond(request, &connection, local.ip()).await;
+                let answer = endpoint.respond(request, &connection, local).await;
                 Ok::<_, Infallible>(answer)
             })
         })

@@ -62,7 +62,10 @@ impl Reload {
         control: HttpControl,
         runtime: Handle,
     ) -> Self {
-        let mut reload = Reload {
+        let files = files(setup, &Files::new());
+        // What another run held back is taken in by this one, or is a question anew.
+        release(&setup.trust, &files);
+        Reload {
             args: Arc::clone(args),
             reach,
             journal,
@@ -70,32 +73,26 @@ impl Reload {
             runtime,
             trust: Arc::clone(&setup.trust),
             config: setup.loaded.config.clone(),
-            files: files(setup, &Files::new()),
+            files,
             project: trusted_project(setup),
             held: None,
-        };
-        // What another run held back is taken in by this one, or is a question anew.
-        reload.held = Some(reload.files.clone());
-        reload.release();
-        reload
+        }
     }
 
     /// Looks until told to stop, in a thread of its own: reading and connecting may take a while.
     pub(crate) fn start(mut self, stop: CancellationToken) {
-        let mut look = self.look();
-        let mut written = self.trust.written_elsewhere().ok();
+        // The first look finds something new: files and tokens were read a moment before.
+        let mut seen = None;
         let watching = thread::Builder::new().name("reload".to_owned());
         let started = watching.spawn(move || {
             while !stop.is_cancelled() {
                 thread::sleep(LOOK);
-                let now = (self.look(), self.trust.written_elsewhere().ok());
-                if now.1 != written {
+                let now = Some((self.look(), self.trust.written_elsewhere().ok()));
+                if now != seen {
                     self.guard();
-                }
-                if now != (look, written) {
                     self.reload();
                 }
-                (look, written) = now;
+                seen = now;
             }
         });
         if let Err(error) = started {
@@ -224,10 +221,17 @@ impl Reload {
 
     /// What was held back is no more.
     fn release(&mut self) {
-        for path in self.held.take().iter().flat_map(BTreeMap::keys) {
-            if let Err(error) = self.trust.release_edit(path) {
-                tracing::error!(%error, "a held edit could not be taken back");
-            }
+        if let Some(held) = self.held.take() {
+            release(&self.trust, &held);
+        }
+    }
+}
+
+/// No edit of these files waits any more.
+fn release(trust: &TrustStore, files: &Files) {
+    for path in files.keys() {
+        if let Err(error) = trust.release_edit(path) {
+            tracing::error!(%error, "a held edit could not be taken back");
         }
     }
 }
