@@ -2,6 +2,7 @@
 //! generation, with sessions of its own; what began in this one ends in it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use ambit_runtime::marketplace::CapabilityMarketplace;
@@ -99,28 +100,41 @@ impl Generation {
             return None;
         }
         let mut fronts = self.fronts.lock();
-        let front = fronts.entry(caller.clone()).or_insert_with(|| {
-            let sessions = Arc::new(Sessions::new(table, caller.clone(), self.number));
-            let config = StreamableHttpServerConfig::default()
-                // Both are checked at the door.
-                .disable_allowed_hosts()
-                .disable_allowed_origins()
-                .with_json_response(true)
-                .with_max_request_body_bytes(limits.body_bytes)
-                .with_cancellation_token(stop.clone());
-            let agent = caller.agent.clone();
-            let generation = Arc::downgrade(self);
-            let handler = move || {
-                let made = generation.upgrade().and_then(|it| it.handler(&agent));
-                made.map(Arc::new)
-                    .ok_or_else(|| std::io::Error::other("this agent is not served any more"))
-            };
-            Arc::new(Front {
-                service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
-                sessions,
-            })
-        });
-        Some(Arc::clone(front))
+        if let Some(front) = fronts.get(caller) {
+            return Some(Arc::clone(front));
+        }
+        let front = Arc::new(self.open(caller, table, limits, stop));
+        fronts.insert(caller.clone(), Arc::clone(&front));
+        Some(front)
+    }
+
+    fn open(
+        self: &Arc<Self>,
+        caller: &Caller,
+        table: &Arc<SessionTable>,
+        limits: &HttpLimits,
+        stop: &CancellationToken,
+    ) -> Front {
+        let sessions = Arc::new(Sessions::new(table, caller.clone(), self.number));
+        let config = StreamableHttpServerConfig::default()
+            // Both are checked at the door.
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_json_response(true)
+            .with_max_request_body_bytes(limits.body_bytes)
+            .with_cancellation_token(stop.clone());
+        let agent = caller.agent.clone();
+        // Not kept alive by what it keeps itself.
+        let generation = Arc::downgrade(self);
+        let handler = move || {
+            let made = generation.upgrade().and_then(|it| it.handler(&agent));
+            made.map(Arc::new)
+                .ok_or_else(|| io::Error::other("this agent is not served any more"))
+        };
+        Front {
+            service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
+            sessions,
+        }
     }
 
     /// What answers one client's session, or one request that has none.

@@ -1,6 +1,6 @@
 //! Running it: pages, what it says at start, and its end.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 
 use serde_json::{Value, json};
 
@@ -47,24 +47,16 @@ fn a_person_is_told_what_to_paste() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let mut first = [0; 1];
-    let mut stdout = child.stdout.take().unwrap();
-    stdout.read_exact(&mut first).unwrap();
+    let mut said = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut said).unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    while !said.contains("claude mcp add") {
+        assert_ne!(stderr.read_line(&mut said).unwrap(), 0, "{said}");
+    }
     let process = child.id().to_string();
-    // It says the rest beside; both are out before a signal can be seen.
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    std::process::Command::new("kill")
-        .arg(process)
-        .status()
-        .unwrap();
-    let mut said = String::from_utf8(first.to_vec()).unwrap();
-    stdout.read_to_string(&mut said).unwrap();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    let told = std::process::Command::new("kill").arg(process).status();
+    assert!(told.unwrap().success());
     assert!(child.wait().unwrap().success());
     for part in [
         "default at http://127.0.0.1:",
@@ -100,14 +92,7 @@ fn what_runs_is_let_to_its_end() {
         .with("Mcp-Session-Id", &session)
         .with("Accept", "text/event-stream")
         .begin(server.address);
-    // The call has begun once somebody waits for it.
-    let running = |server: &Server| {
-        let page = server.send(&Request::get("/metrics")).body;
-        page.contains("ambit_requests_running 1")
-    };
-    while !running(&server) {
-        std::thread::yield_now();
-    }
+    server.counts("ambit_requests_running 1");
     server.tell_to_stop();
     server.says("stopping");
     let answer = read(call).message();
@@ -125,13 +110,7 @@ fn what_does_not_end_is_called_off() {
     let mut server = Server::start(configured(&config), &["--style", "full"]);
     let session = server.open(&hello("/mcp", "raw"));
     let call = sleep(&session, "60").begin(server.address);
-    while !server
-        .send(&Request::get("/metrics"))
-        .body
-        .contains("ambit_requests_running 1")
-    {
-        std::thread::yield_now();
-    }
+    server.counts("ambit_requests_running 1");
     server.tell_to_stop();
     server.says("called off");
     assert_eq!(server.ended(), 0);
@@ -157,4 +136,42 @@ fn what_is_configured_holds() {
         it.with(&format!("X-{n}"), "1")
     });
     assert_eq!(server.send(&many).status, 431);
+}
+
+#[test]
+fn one_call_too_many_is_turned_away() {
+    let mut config = sleeper();
+    config["serve"] = json!({"maxCalls": 1, "drainSeconds": 0});
+    let server = Server::start(configured(&config), &["--style", "full"]);
+    let session = server.open(&hello("/mcp", "raw"));
+    let call = sleep(&session, "60").begin(server.address);
+    server.counts("ambit_requests_running 1");
+    let other = server.send(&within("/mcp", &session, "tools/list", json!({})));
+    assert_eq!(
+        (other.status, other.header("retry-after")),
+        (503, Some("1"))
+    );
+    // Who goes away gives up his place.
+    drop(call);
+    let ended = Request::delete("/mcp").with("Mcp-Session-Id", &session);
+    server.becomes(&ended, 202);
+}
+
+#[test]
+fn a_session_nobody_uses_ends() {
+    let config = json!({"serve": {"sessionIdleSeconds": 1}});
+    let server = Server::start(configured(&config), &[]);
+    let session = server.open(&hello("/mcp", "raw"));
+    server.counts("ambit_sessions 0");
+    assert_eq!(server.send(&read_file("/mcp", &session)).status, 404);
+    let listened = server.open(&hello("/mcp", "raw"));
+    let stream = Request::get("/mcp")
+        .with("Mcp-Session-Id", &listened)
+        .with("Accept", "text/event-stream")
+        .begin(server.address);
+    let unused = server.open(&hello("/mcp", "raw"));
+    server.counts("ambit_sessions 1");
+    assert_eq!(server.send(&read_file("/mcp", &unused)).status, 404);
+    assert_eq!(server.send(&read_file("/mcp", &listened)).status, 200);
+    drop(stream);
 }

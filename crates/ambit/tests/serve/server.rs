@@ -111,6 +111,20 @@ impl Server {
         }
     }
 
+    /// Waits until its page of numbers has this line.
+    #[track_caller]
+    pub(crate) fn counts(&self, line: &str) {
+        let until = Instant::now() + COMES;
+        loop {
+            let page = self.send(&Request::get("/metrics")).body;
+            if page.lines().any(|it| it == line) {
+                return;
+            }
+            assert!(Instant::now() < until, "{line}\n{page}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Kilobytes of memory in use.
     pub(crate) fn memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
