@@ -2,6 +2,7 @@
 //! of the protocol.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_core::effects::Effects;
 use ambit_core::grant::GrantProblem;
@@ -44,6 +45,7 @@ pub(crate) struct Changes {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) changes: Changes,
+    pub(crate) took: Duration,
 }
 
 /// What became of a call.
@@ -198,6 +200,7 @@ impl Front {
                 false => Outcome::Unknown,
             },
             changes,
+            took: report.duration,
         }
     }
 

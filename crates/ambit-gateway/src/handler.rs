@@ -28,12 +28,13 @@ use crate::caller::{Client, Level};
 use crate::client::{ClientTable, ClientWays};
 use crate::completion;
 use crate::exchange::{Round, Rounded};
-use crate::front::{Front, Wanted};
+use crate::front::{Front, Outcome, Wanted};
+use crate::http::CallCounts;
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
-use crate::shared::SharedFronts;
+use crate::shared::{LONGEST_NAME, SharedFronts};
 use crate::style::{Era, Style};
 use crate::tasks;
 
@@ -51,6 +52,7 @@ pub(crate) struct Handler {
     pub(crate) hung_up: CancellationToken,
     pub(crate) level: Level,
     pub(crate) subscriptions: Subscriptions,
+    pub(crate) counts: Arc<CallCounts>,
 }
 
 impl Handler {
@@ -71,6 +73,7 @@ impl Handler {
             hung_up: CancellationToken::new(),
             level: Level::default(),
             subscriptions: Subscriptions::default(),
+            counts: Arc::default(),
         }
     }
 
@@ -84,7 +87,7 @@ impl Handler {
             return Ok(Arc::clone(front));
         }
         let client = context.client_info().map(|it| it.name);
-        let client = client.as_deref();
+        let client = client.as_deref().filter(|it| it.len() <= LONGEST_NAME);
         let ways = self.clients.ways(client, era, self.style);
         let opening = || Box::pin(self.open(client, ways));
         match (&self.shared, era) {
@@ -134,8 +137,13 @@ impl Handler {
         let rounded = round
             .take(&front, wanted, client, &self.rounds, era, &context.ct)
             .await?;
-        if let (Rounded::Ended(ended), Era::Session) = (&rounded, era) {
-            news::tell(&context.peer, ended.changes).await;
+        if let Rounded::Ended(ended) = &rounded {
+            if let Outcome::Observed(_, observation) = &ended.outcome {
+                self.counts.ended(observation, ended.took);
+            }
+            if era == Era::Session {
+                news::tell(&context.peer, ended.changes).await;
+            }
         }
         Ok(rounded)
     }

@@ -1,12 +1,12 @@
 //! Keeping up with servers while clients stay: those nothing is known of are looked at without
 //! holding anybody up for long, and one that says its lists changed is asked for them again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ambit_mcp::McpResolver;
 use ambit_runtime::marketplace::CapabilityMarketplace;
-use futures_util::future::join_all;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::servers::Servers;
@@ -35,19 +35,25 @@ pub async fn keep_up(
     };
     // Time ran out, or it is done: both are fine.
     let _ = timeout(PATIENCE, looking).await;
-    let market = Arc::clone(market);
-    tokio::spawn(async move {
-        let following = servers.connectable().map(|it| follow(it, &market));
-        join_all(following).await;
-    });
+    for resolver in servers.connectable() {
+        let changes = resolver.server().changes();
+        let (resolver, market) = (Arc::downgrade(resolver), Arc::downgrade(market));
+        tokio::spawn(follow(changes, resolver, market));
+    }
 }
 
-/// Asks a server again whenever it says that something changed.
-async fn follow(resolver: &McpResolver, market: &CapabilityMarketplace) {
-    let mut changes = resolver.server().changes();
+/// Asks a server again whenever it says that something changed, for as long as it is there.
+async fn follow(
+    mut changes: watch::Receiver<u64>,
+    resolver: Weak<McpResolver>,
+    market: Weak<CapabilityMarketplace>,
+) {
     while changes.changed().await.is_ok() {
         sleep(SETTLING).await;
         changes.mark_unchanged();
+        let (Some(resolver), Some(market)) = (resolver.upgrade(), market.upgrade()) else {
+            return;
+        };
         if let Err(error) = resolver.refresh(market.cache()).await {
             let server = &resolver.server().spec().name;
             tracing::warn!(server, %error, "its new lists could not be read");

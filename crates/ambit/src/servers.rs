@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
-use ambit_mcp::{McpResolver, McpServer, PinStore, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{
+    McpResolver, McpServer, PinStore, ServerSpec, ServerState, Transport, refresh_missing,
+};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -65,8 +67,22 @@ impl Servers {
     }
 
     /// Those that can be connected.
-    pub fn connectable(&self) -> impl Iterator<Item = &McpResolver> {
-        self.connectable.iter().map(Arc::as_ref)
+    pub fn connectable(&self) -> impl Iterator<Item = &Arc<McpResolver>> {
+        self.connectable.iter()
+    }
+
+    /// Where each stands, in a word.
+    pub fn states(&self) -> Vec<(String, &'static str)> {
+        let state = |it: &Arc<McpResolver>| match it.server().status().state {
+            ServerState::NotConnected => "not_connected",
+            ServerState::Connecting => "connecting",
+            ServerState::Connected => "connected",
+            ServerState::LeftAlone { .. } => "left_alone",
+        };
+        let connectable = self.connectable.iter();
+        let connectable = connectable.map(|it| (it.server().spec().name.clone(), state(it)));
+        let disabled = self.disabled.iter().map(|it| (it.0.clone(), "disabled"));
+        connectable.chain(disabled).collect()
     }
 
     /// Those nothing is known of yet.

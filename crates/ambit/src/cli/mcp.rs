@@ -27,7 +27,7 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     if let Some(repaired) = opened.repaired {
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
-    let market = setup.serving_market(
+    let (market, _) = setup.serving_market(
         journal,
         Arc::new(AskAround {
             person: Person::AtClient,

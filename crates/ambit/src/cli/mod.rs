@@ -1,5 +1,6 @@
 //! The command line: parse, dispatch, print, exit.
 
+mod agents;
 mod args;
 mod ask;
 mod call;
@@ -63,6 +64,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Resolve(args) => catalog::resolve(&setup()?, &args, printer),
         Command::Trust(args) => decide::trust(args.command, printer),
         Command::Approvals(args) => decide::approvals(args.command, printer),
+        Command::Agents(args) => agents::agents(setup, args.command, printer),
         Command::Secrets(args) => secrets::secrets(args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
@@ -83,7 +85,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             Ok(Exit::Done)
         }
         Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
-        Command::Serve(args) => serve::serve(setup()?, &args, printer),
+        Command::Serve(args) => serve::serve(setup()?, args, printer),
     }
 }
 

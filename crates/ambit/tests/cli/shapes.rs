@@ -358,7 +358,11 @@ fn errors_have_one_shape() {
         (&["call", "x", "--mode", "wild", "--json"], 2, "usage"),
         (&["ls", "--agent", "nobody", "--json"], 2, "unknown_agent"),
         (&["resolve", "nobody", "--json"], 2, "unknown_agent"),
-        (&["serve", "--json"], 2, "not_available"),
+        (
+            &["serve", "--listen", "0.0.0.0:0", "--json"],
+            2,
+            "token_missing",
+        ),
         (&["log", "--json"], 1, "no_journal"),
         (&["replay", "last", "--json"], 1, "no_journal"),
         (&["trust", "--json"], 2, "no_project"),
