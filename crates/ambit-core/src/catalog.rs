@@ -147,6 +147,12 @@ impl CatalogSnapshot {
         self.unavailable.get(&entry.source).map(String::as_str)
     }
 
+    /// Every source that cannot serve at the moment, and why. Some of them have no entries.
+    pub fn unavailable_sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        let sources = self.unavailable.iter();
+        sources.map(|(source, why)| (source.as_str(), why.as_str()))
+    }
+
     /// Why a capability is held back, if it is.
     pub fn quarantine(&self, id: &CapabilityId) -> Option<&Quarantine> {
         self.quarantined.get(id)

@@ -89,6 +89,11 @@ impl CapabilityMarketplace {
         self.catalog.snapshot()
     }
 
+    /// What was seen of sources last.
+    pub fn cache(&self) -> &DescriptorCache {
+        &self.parts.cache
+    }
+
     /// Knows what must not be shown or written.
     pub fn redactor(&self) -> &Redactor {
         &self.parts.redactor
@@ -123,11 +128,12 @@ impl CapabilityMarketplace {
                 self.declared(source, manifests)
             }
             Offer::Seen {
+                source,
                 descriptors,
                 unavailable,
                 quarantined,
             } => SourceSnapshot {
-                source: source_of(&key, descriptors.iter().map(|it| &it.id)),
+                source,
                 descriptors,
                 unavailable,
                 quarantined,

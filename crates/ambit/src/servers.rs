@@ -23,7 +23,7 @@ const FIRST_SIGHT: Duration = Duration::from_secs(20);
 const DISABLED: &str = "it is disabled in ambit.json";
 
 /// The servers of a configuration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Servers {
     connectable: Vec<Arc<McpResolver>>,
     disabled: Vec<Arc<Disabled>>,
@@ -64,14 +64,20 @@ impl Servers {
         )
     }
 
-    /// Those nothing is known of yet.
+    /// Those nothing is known of yet, unless they failed a moment ago.
     pub fn unseen(&self) -> Vec<&str> {
-        let unseen = self.connectable.iter().filter(|it| it.is_missing());
+        let unseen = self.connectable.iter().filter(|it| it.is_due());
         unseen.map(|it| it.server().spec().name.as_str()).collect()
     }
 
+    /// Those that can be connected.
+    pub fn connectable(&self) -> &[Arc<McpResolver>] {
+        &self.connectable
+    }
+
     /// Connects those nothing is known of, all at once. `progress` hears of each as it ends: how
-    /// many tools it brings, or what is wrong.
+    /// many tools it brings, or what is wrong. May run beside a marketplace that was made without
+    /// waiting for it; `CapabilityMarketplace::refresh` takes in what came of it.
     pub async fn see(
         &self,
         cache: &DescriptorCache,
@@ -94,11 +100,8 @@ impl Servers {
     ) {
         let progress = &progress;
         let asked = self.connectable.iter().map(|it| async move {
-            let seen = tokio::time::timeout(FIRST_SIGHT, it.refresh(cache)).await;
-            let seen = match seen {
-                Ok(seen) => seen.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("it did not answer within {FIRST_SIGHT:?}")),
-            };
+            let seen = it.refresh_within(FIRST_SIGHT, cache).await;
+            let seen = seen.map_err(|error| error.to_string());
             progress(&it.server().spec().name, seen);
         });
         futures_util::future::join_all(asked).await;
@@ -166,6 +169,7 @@ impl CapabilityResolver for Disabled {
 
     fn offer(&self) -> Offer {
         Offer::Seen {
+            source: format!("mcp:{}", self.0),
             descriptors: Vec::new(),
             unavailable: Some(DISABLED.to_owned()),
             quarantined: BTreeMap::new(),

@@ -212,10 +212,21 @@ impl Setup {
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let cache = self.cache()?;
-        let config = &self.loaded.config;
         let servers = self.servers(&cache);
         self.see(&servers, &cache)?;
-        let registry = self.registry(&servers);
+        self.market_of(&servers, cache, journal, approver)
+    }
+
+    /// A marketplace on a journal, with what is known of the servers now.
+    pub(crate) fn market_of(
+        &self,
+        servers: &Servers,
+        cache: DescriptorCache,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        let config = &self.loaded.config;
+        let registry = self.registry(servers);
         let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry,
