@@ -15,9 +15,9 @@ use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::registry::{CheckedGrants, Resolved};
 use ambit_runtime::resolver::ResolverContext;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
+use crate::cli::args::{LsArgs, ResolveArgs, ResolveFormat, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown, Unavailable};
@@ -320,6 +320,9 @@ pub(crate) fn resolve(setup: &Setup, args: &ResolveArgs, printer: &Printer) -> R
     let market = look(setup)?;
     let (name, _) = setup.agent(args.agent.as_deref())?;
     let (_, resolved) = resolved(setup, &market, args.agent.as_deref())?;
+    if let Some(ResolveFormat::McpServers) = args.format {
+        return mcp_servers(setup, name, &resolved, printer);
+    }
     if printer.is_json() {
         let granted: Vec<Value> = resolved
             .granted
@@ -345,6 +348,34 @@ pub(crate) fn resolve(setup: &Setup, args: &ResolveArgs, printer: &Printer) -> R
             styled(WARN, &skipped.key),
             styled(DIM, format!("skipped: {}", skipped.reason))
         ));
+    }
+    Ok(Exit::Done)
+}
+
+/// For another engine. An engine that spoke to a server itself would see all its tools, so each
+/// entry is this program, narrowed to one server; how that is reached stays here, secrets included.
+fn mcp_servers(
+    setup: &Setup,
+    agent: &str,
+    resolved: &Resolved,
+    printer: &Printer,
+) -> Result<Exit, Fail> {
+    let ambit = std::env::current_exe()?;
+    let servers = resolved.granted.iter().map(|it| &it.key);
+    let servers = servers.filter(|it| setup.loaded.config.mcp_servers.contains_key(*it));
+    let entries: Map<String, Value> = servers
+        .map(|server| {
+            let args = [
+                "mcp", "--agent", agent, "--server", server, "--style", "full",
+            ];
+            (server.clone(), json!({"command": ambit, "args": args}))
+        })
+        .collect();
+    let object = json!({"mcpServers": entries});
+    match printer.is_json() {
+        true => printer.document(object),
+        // To be pasted as it is.
+        false => printer.line(format!("{object:#}")),
     }
     Ok(Exit::Done)
 }

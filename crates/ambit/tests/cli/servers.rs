@@ -1,7 +1,10 @@
 //! Servers that start and servers that do not, as commands show them.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
+use crate::client::Client;
 use crate::server::{server, tools};
 use crate::support::configured;
 
@@ -83,4 +86,48 @@ fn a_server_that_fails_its_first_look_is_shown_and_left_alone() {
     assert_eq!(starts(), tried);
     home.run(&["ls", "--refresh"]).exits(0);
     assert!(starts() > tried);
+}
+
+#[test]
+fn another_engine_gets_each_server_with_what_is_allowed() {
+    let mut one = server(json!({}));
+    one["env"] = json!({"T": "${TOKEN}"});
+    let mut home = configured(json!({
+        "mcpServers": {"one": one, "two": server(json!({})), "three": server(json!({}))},
+        "agents": {"a": {"capabilities": {
+            "files": {}, "one": {"tools": ["add"]}, "two": {},
+        }}, "b": {"capabilities": ["three"]}},
+    }));
+    home.set("TOKEN", "t0k3n-t0k3n");
+    tools(&home, &["add=Adds.", "sub=Subtracts."]);
+    let resolved = home
+        .run(&["resolve", "a", "--format", "mcp-servers"])
+        .exits(0);
+    assert!(!resolved.stdout.contains("t0k3n"), "{resolved:?}");
+    let entries = resolved.json()["mcpServers"].clone();
+    let names: Vec<&String> = entries.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["one", "two"]);
+    for (name, expected) in [
+        ("one", vec!["one__add", "read_result"]),
+        ("two", vec!["read_result", "two__add", "two__sub"]),
+    ] {
+        let entry = &entries[name];
+        assert!(Path::new(entry["command"].as_str().unwrap()).is_absolute());
+        let args = entry["args"].as_array().unwrap();
+        let args: Vec<&str> = args.iter().filter_map(Value::as_str).collect();
+        let mut client = Client::connect(&home, &args[1..]);
+        let mut tools = client.tools();
+        tools.sort();
+        assert_eq!(tools, expected, "{name}");
+        assert_eq!(client.end(), 0);
+    }
+    for server in ["three", "files", "on"] {
+        let refused = home
+            .run(&["mcp", "--agent", "a", "--server", server])
+            .exits(2);
+        assert!(
+            refused.stderr.contains("is granted no server"),
+            "{refused:?}"
+        );
+    }
 }
