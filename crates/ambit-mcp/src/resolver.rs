@@ -79,6 +79,14 @@ impl McpResolver {
         self.seen.lock().descriptors.is_none()
     }
 
+    /// Takes in what another process saw of the server meanwhile.
+    pub fn reload(&self, cache: &DescriptorCache) {
+        let spec = self.server.spec();
+        if let Some(descriptors) = cache.source(&spec.source(), &spec.cached_as()) {
+            self.seen.lock().descriptors = Some(descriptors);
+        }
+    }
+
     /// Whether it should be connected to find out. One that failed a moment ago is left alone.
     pub fn is_due(&self) -> bool {
         let seen = self.seen.lock();

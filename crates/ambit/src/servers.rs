@@ -92,6 +92,11 @@ impl Servers {
         .await;
     }
 
+    /// Takes in what another process saw of them. Nothing is started.
+    pub fn reload(&self, cache: &DescriptorCache) {
+        self.connectable.iter().for_each(|it| it.reload(cache));
+    }
+
     /// Asks every server again what it offers.
     pub async fn see_again(
         &self,

@@ -15,6 +15,7 @@ use crate::cli::ask::{AskAround, Person};
 use crate::cli::call::told_to_stop;
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
+use crate::cli::follow::follow;
 use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
@@ -34,13 +35,14 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
     let approver = Arc::new(ElicitationApprover::default());
-    let market = setup.market(
-        journal,
-        Arc::new(AskAround {
-            person: Person::AtClient(Arc::clone(&approver)),
-            trust: Arc::clone(&setup.trust),
-        }),
-    )?;
+    let ask = Arc::new(AskAround {
+        person: Person::AtClient(Arc::clone(&approver)),
+        trust: Arc::clone(&setup.trust),
+    });
+    let cache = setup.cache()?;
+    let servers = setup.servers(&cache);
+    setup.see(&servers, &cache)?;
+    let market = setup.market_of(&servers, cache, journal, ask)?;
     // Now rather than when a client is there: it could only be told that something is wrong.
     let checked = market.registry().check(&spec.capabilities, spec.unknown);
     if let Err(problems) = checked {
@@ -63,6 +65,8 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
             told_to_stop.await;
             stop.cancel();
         });
+        let trust = Arc::clone(&setup.trust);
+        tokio::spawn(follow(trust, servers, Arc::clone(&market)));
         let served = serve_stdio(Arc::clone(&market), spec, options).await;
         if let Err(error) = market.journal().flush().await {
             printer.note(styled(BAD, format!("the journal is incomplete: {error}")));

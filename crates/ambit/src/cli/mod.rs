@@ -12,6 +12,7 @@ mod doctor;
 mod eval;
 mod explain;
 mod fail;
+mod follow;
 mod history;
 mod listing;
 mod mcp;

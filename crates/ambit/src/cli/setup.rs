@@ -133,7 +133,7 @@ impl Setup {
     }
 
     /// Connects servers nothing is known of, with a line for each.
-    fn see(&self, servers: &Servers, cache: &DescriptorCache) -> Result<(), Fail> {
+    pub(crate) fn see(&self, servers: &Servers, cache: &DescriptorCache) -> Result<(), Fail> {
         let unseen = servers.unseen();
         if !unseen.is_empty() {
             note(format!(

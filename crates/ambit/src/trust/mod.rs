@@ -130,6 +130,14 @@ impl TrustStore {
     }
 }
 
+impl TrustStore {
+    /// A number that is another one once another process has written something.
+    pub fn revision(&self) -> Result<i64, TrustError> {
+        let connection = self.connection.lock();
+        Ok(connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
+    }
+}
+
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
     let found = version(connection)?;
     if found > VERSION {
