@@ -113,12 +113,22 @@ impl McpServer {
             answered: false,
         };
         let reply = async {
-            let table = connection.current_table().await?;
-            let Some((raw, content)) = table.find(id) else {
+            let mut table = connection.current_table().await?;
+            let changed = |table: &Table| {
+                let now = table.find(id).and_then(|(_, content)| content);
+                definition.is_some() && definition != now
+            };
+            if changed(&table) {
+                // It may have changed since without saying so, to what was judged.
+                table = connection.relist().await?;
+            }
+            let Some((raw, _)) = table.find(id) else {
                 let gone = format!("server `{}` does not offer `{id}` any more", self.spec.name);
                 return Ok(Err(Failure::provider(gone)));
             };
-            if definition.is_some() && definition != content {
+            if changed(&table) {
+                // Whoever follows its changes takes this one in.
+                self.lasting.changes.send_modify(|it| *it += 1);
                 let changed = format!(
                     "server `{}` has changed the definition of `{id}` since it was seen; nothing ran. \
                      `ambit ls --refresh` takes the new one in, and `ambit trust ls` shows what changed",

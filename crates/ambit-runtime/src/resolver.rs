@@ -86,7 +86,9 @@ pub enum Offer {
     Declared(Vec<CapabilityManifest>),
     /// Seen the last time its provider ran. Definitions are found by digest in the cache.
     Seen {
-        /// The light entries, all of one source.
+        /// The source they are filed under: `mcp:github`.
+        source: String,
+        /// The light entries, all of that source.
         descriptors: Vec<Arc<CapabilityDescriptor>>,
         /// Why it cannot serve at the moment.
         unavailable: Option<String>,

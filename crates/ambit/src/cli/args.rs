@@ -209,6 +209,9 @@ pub(crate) struct McpArgs {
     /// What the tool list is: full, dynamic or dispatch; by default what suits the client
     #[arg(long, value_name = "STYLE", value_parser = parse_style)]
     pub(crate) style: Option<Style>,
+    /// Only this server of what the agent is granted; may be repeated
+    #[arg(long = "server", value_name = "NAME")]
+    pub(crate) servers: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -258,6 +261,15 @@ fn parse_style(text: &str) -> Result<Style, String> {
 pub(crate) struct ResolveArgs {
     /// The agent; may be left out when there is only one
     pub(crate) agent: Option<String>,
+    /// Print it for another engine
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<ResolveFormat>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ResolveFormat {
+    /// An mcpServers object: each server behind Ambit, with what the agent may use of it
+    McpServers,
 }
 
 #[derive(Debug, Args)]

@@ -244,7 +244,7 @@ impl Setup {
         let cache = self.cache()?;
         let servers = self.servers(&cache);
         self.see(&servers, &cache)?;
-        self.assemble(journal, approver, cache, &servers)
+        self.market_of(&servers, cache, journal, approver)
     }
 
     /// The same for clients that stay. It keeps up with its servers for as long as the runtime is
@@ -256,19 +256,20 @@ impl Setup {
     ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
         let cache = self.cache()?;
         let servers = Arc::new(self.servers(&cache));
-        let market = self.assemble(journal, approver, cache, &servers)?;
+        let market = self.market_of(&servers, cache, journal, approver)?;
         self.tell_unseen(&servers);
         self.handle()?
-            .block_on(keep_up(Arc::clone(&servers), &market, seen));
+            .block_on(keep_up(&servers, &market, &self.trust, seen));
         Ok((market, servers))
     }
 
-    fn assemble(
+    /// A marketplace on a journal, with what is known of the servers now.
+    pub(crate) fn market_of(
         &self,
+        servers: &Servers,
+        cache: DescriptorCache,
         journal: Journal,
         approver: Arc<dyn Approver>,
-        cache: DescriptorCache,
-        servers: &Servers,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let config = &self.loaded.config;
         let registry = self.registry(servers);

@@ -25,6 +25,8 @@ mod output;
 mod pins;
 mod rules;
 mod secrets;
+mod server;
+mod servers;
 mod shapes;
 mod shell;
 mod skills;
