@@ -17,9 +17,19 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
         return Err(Failure::Found(format!("there is no `{EXAMPLE}` to run")));
     }
     let mut build = cargo(root);
-    build.args(["build", "--release", "--package", "ambit"]);
-    // The programs it measures are beside it.
-    build.args(["--bins", "--examples"]);
+    build.args([
+        "build",
+        "--release",
+        "--package",
+        "ambit",
+        "--package",
+        "ambit-mcp",
+    ]);
+    build.args(["--bin", "ambit", "--example", "bench"]);
+    // The servers it calls.
+    for server in ["bench_echo", "bench_relay", "faulty_server"] {
+        build.args(["--example", server]);
+    }
     show(build)?;
     let (flags, rest): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|it| **it == "--proxies");

@@ -81,25 +81,48 @@ pub fn write_canonical(value: &Value, out: &mut String) {
                 if n > 0 {
                     out.push(',');
                 }
-                out.push_str(&Value::from(key.as_str()).to_string());
+                write_string(key, out);
                 out.push(':');
                 write_canonical(item, out);
             }
             out.push('}');
         }
+        Value::String(text) => write_string(text, out),
         scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+/// As JSON. Every call is digested more than once, and hardly any string needs an escape.
+fn write_string(text: &str, out: &mut String) {
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&Value::from(text).to_string());
+    }
+}
+
+const PREFIX: &str = "sha256:";
+const WRITTEN: usize = PREFIX.len() + 64;
+
+impl Digest {
+    /// By hand, since a catalog prints thousands and a formatter per byte is slow.
+    fn written(&self) -> [u8; WRITTEN] {
+        let mut text = [0; WRITTEN];
+        let (prefix, hex) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 0xf)]);
+        }
+        text
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // By hand, since a catalog prints thousands and a formatter per byte is slow.
-        let mut hex = [0; 64];
-        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
-            pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 0xf)]);
-        }
-        f.write_str("sha256:")?;
-        f.write_str(std::str::from_utf8(&hex).unwrap_or_default())
+        f.write_str(std::str::from_utf8(&self.written()).unwrap_or_default())
     }
 }
 
@@ -122,7 +145,7 @@ impl FromStr for Digest {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || format!("`{text}` is not a digest (`sha256:` and 64 hex digits)");
         let hex = text
-            .strip_prefix("sha256:")
+            .strip_prefix(PREFIX)
             .filter(|hex| hex.len() == 64 && hex.is_ascii())
             .ok_or_else(bad)?;
         let mut bytes = [0; 32];
@@ -139,7 +162,7 @@ impl FromStr for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(std::str::from_utf8(&self.written()).unwrap_or_default())
     }
 }
 
@@ -167,8 +190,20 @@ mod tests {
     }
 
     #[test]
+    fn strings_are_written_as_json_writes_them() {
+        let all: String = (0..0x300).filter_map(char::from_u32).collect();
+        let each = all.chars().map(String::from);
+        for text in each.chain([all.clone(), String::new(), "\u{1f980}".to_owned()]) {
+            let mut written = String::new();
+            write_canonical(&json!({ text.as_str(): text }), &mut written);
+            assert_eq!(written, json!({ text.as_str(): text }).to_string());
+        }
+    }
+
+    #[test]
     fn text_form_round_trips() {
         let digest = Digest::of_bytes(b"x");
+        assert_eq!(json!(digest), json!(digest.to_string()));
         assert_eq!(digest.to_string().parse::<Digest>(), Ok(digest));
         for bad in [
             "",

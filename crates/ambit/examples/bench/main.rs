@@ -7,6 +7,7 @@ mod effects;
 mod ls;
 #[path = "../support/made_up.rs"]
 mod made_up;
+mod mcp;
 mod no_op;
 mod pipeline;
 mod report;
@@ -21,11 +22,12 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 4] = [
+const BENCHES: [(&str, Bench); 5] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
+    ("mcp", mcp::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -48,7 +48,8 @@ impl Quantity {
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = match self.value {
-            ..1.0 => 2,
+            ..0.1 => 3,
+            ..10.0 => 2,
             ..100.0 => 1,
             _ => 0,
         };

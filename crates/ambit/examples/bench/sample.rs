@@ -13,7 +13,8 @@ use ambit_testkit::fixture_tool;
 use serde_json::json;
 use tempfile::TempDir;
 
-const TOOLS_PER_SERVER: usize = 50;
+/// As many as `VERBS` and `NOUNS` make.
+const MOST_PER_SERVER: usize = 50;
 const VERBS: [&str; 5] = ["list", "get", "create", "update", "search"];
 const NOUNS: [&str; 10] = [
     "issues",
@@ -35,6 +36,11 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn new(capabilities: usize) -> Result<Self, Box<dyn Error>> {
+        Sample::of(capabilities, MOST_PER_SERVER)
+    }
+
+    /// The same with so many on each server.
+    pub(crate) fn of(capabilities: usize, per_server: usize) -> Result<Self, Box<dyn Error>> {
         let sample = Sample {
             folder: tempfile::tempdir()?,
         };
@@ -48,12 +54,12 @@ impl Sample {
         }
         let cache = DescriptorCache::open(&data.join("catalog.db"))?;
         let mut servers = BTreeMap::new();
-        for number in 0..capabilities.div_ceil(TOOLS_PER_SERVER) {
+        for number in 0..capabilities.div_ceil(per_server) {
             let name = format!("forge-{number:03}");
             let entry = json!({"command": "npx", "args": ["-y", format!("@example/{name}")]});
             let server: McpServer = serde_json::from_value(entry.clone())?;
             let tools: Vec<_> = tools(&name)
-                .take(capabilities - number * TOOLS_PER_SERVER)
+                .take(per_server.min(capabilities - number * per_server))
                 .collect();
             let identity = identity(&name, &server).ok_or("the entry names no server")?;
             cache.put_source(&format!("mcp:{name}"), &identity, &tools)?;
