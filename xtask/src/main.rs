@@ -16,6 +16,7 @@ mod libtest;
 mod mentions;
 mod metadata;
 mod peers;
+mod real_clients;
 mod run;
 mod soak;
 mod test;
@@ -34,6 +35,7 @@ usage: cargo xtask TASK
   gen [--check]   write the generated files, or say which are out of date
   soak [NAME]     long campaigns, in release
   bench [ARGS…]   measure; arguments go to the benchmark
+  real-clients    Claude Code and Codex, with a played model, call a tool through Ambit
   eval [DIR]      measure search on labelled sets, and write docs/evaluation.md
   exposure [DIR]  measure what a model has to read, and write docs/exposure.md
   help            this text";
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         ["soak"] => soak::run(&root, None),
         ["soak", name] => soak::run(&root, Some(name)),
         ["bench", rest @ ..] => bench::run(&root, rest),
+        ["real-clients"] => real_clients::run(&root),
         ["eval", rest @ ..] => eval::run(&root, rest),
         ["exposure", rest @ ..] => exposure::run(&root, rest),
         ["help" | "-h" | "--help"] => {

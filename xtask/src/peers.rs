@@ -115,6 +115,12 @@ const PROXIES: &[Peer] = &[
         variable: "AMBIT_NPM_MCP_PROXY",
     },
     Peer {
+        name: "supergateway",
+        package: Package::Npm("supergateway@4.0.0"),
+        program: "node_modules/.bin/supergateway",
+        variable: "AMBIT_SUPERGATEWAY",
+    },
+    Peer {
         name: "fastmcp",
         package: Package::Pip("fastmcp==4.1.2"),
         program: "bin/python",
@@ -122,17 +128,55 @@ const PROXIES: &[Peer] = &[
     },
 ];
 
+/// The agents of `real-clients`. Large, and new every few days: the versions that were last seen to
+/// work.
+const CLIENTS: &[Peer] = &[
+    Peer {
+        name: "claude-code",
+        package: Package::Npm("@anthropic-ai/claude-code@2.1.325"),
+        program: "node_modules/.bin/claude",
+        variable: "AMBIT_CLAUDE_CODE",
+    },
+    Peer {
+        name: "codex",
+        package: Package::Npm("@openai/codex@0.166.0"),
+        program: "node_modules/.bin/codex",
+        variable: "AMBIT_CODEX",
+    },
+];
+
+/// What it means that a peer cannot be installed.
+#[derive(Clone, Copy)]
+enum Missing {
+    /// What needs it is skipped, except where `CI=true`.
+    IsSkipped,
+    /// There is nothing to do without it.
+    Fails,
+}
+
 /// Installs what the tests talk to and is missing; the variables to set for them.
 pub(crate) fn prepare() -> Result<Vec<(&'static str, PathBuf)>> {
-    install(PEERS)
+    install(PEERS, Missing::IsSkipped)
 }
 
 /// The same for what is measured beside Ambit.
 pub(crate) fn proxies() -> Result<Vec<(&'static str, PathBuf)>> {
-    install(PROXIES)
+    install(PROXIES, Missing::IsSkipped)
 }
 
-fn install(peers: &[Peer]) -> Result<Vec<(&'static str, PathBuf)>> {
+/// Installs the agents; each with the variable that would have named another of its kind.
+pub(crate) fn clients() -> Result<Vec<(&'static str, PathBuf)>> {
+    let set = CLIENTS.iter().filter_map(|peer| {
+        let program = env::var_os(peer.variable)?;
+        Some((peer.variable, PathBuf::from(program)))
+    });
+    let mut programs: Vec<_> = set.collect();
+    programs.extend(install(CLIENTS, Missing::Fails)?);
+    Ok(programs)
+}
+
+fn install(peers: &[Peer], missing_one: Missing) -> Result<Vec<(&'static str, PathBuf)>> {
+    let is_ci = env::var("CI").is_ok_and(|it| it == "true");
     let mut variables = Vec::new();
     for peer in peers
         .iter()
@@ -147,8 +191,9 @@ fn install(peers: &[Peer]) -> Result<Vec<(&'static str, PathBuf)>> {
             Err(failure) => {
                 step.end("missing");
                 let message = missing(peer, &failure);
-                if env::var("CI").is_ok_and(|it| it == "true") {
-                    return Err(Failure::Found(message));
+                if is_ci || matches!(missing_one, Missing::Fails) {
+                    let instead = format!("or let {} name one that is there", peer.variable);
+                    return Err(Failure::Found(format!("{message}; {instead}")));
                 }
                 println!("    {message}; what needs it is skipped");
             }

@@ -15,7 +15,7 @@ fn with_file(home: Home) -> Home {
 }
 
 /// The program a variable names.
-fn peer(variable: &str) -> Option<String> {
+pub(crate) fn peer(variable: &str) -> Option<String> {
     let named = std::env::var(variable).ok();
     if named.is_none() {
         skipped(&format!("{variable} is not set"));
@@ -23,7 +23,7 @@ fn peer(variable: &str) -> Option<String> {
     named
 }
 
-fn run(home: &Home, program: &str, arguments: &[&str]) -> Output {
+pub(crate) fn run(home: &Home, program: &str, arguments: &[&str]) -> Output {
     Command::new(program)
         .args(arguments)
         .current_dir(home.work())

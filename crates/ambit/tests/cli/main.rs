@@ -18,6 +18,7 @@ mod discovery;
 mod disk;
 mod files;
 mod hooks;
+mod http_clients;
 mod input;
 mod journal;
 mod mcp;

@@ -1,7 +1,7 @@
 //! Ambit's upstream half (`ambit-mcp`, example `conformance_client`) against the suite's servers.
 
-use crate::program::example;
 use crate::suite::{Extent, Suite};
+use ambit_testkit::example;
 
 #[test]
 fn the_upstream_half_meets_the_suite() {

@@ -1,9 +1,8 @@
 //! The fixture behind `ambit serve`: everything the suite finds alone, it finds here.
 
-use ambit_testkit::Home;
+use ambit_testkit::{Home, Served, example};
 use serde_json::{Value, json};
 
-use crate::program::{Served, example};
 use crate::server::{Part, fixture};
 use crate::suite::Suite;
 

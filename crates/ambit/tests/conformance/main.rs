@@ -11,6 +11,5 @@
 mod client;
 mod expected;
 mod gateway;
-mod program;
 mod server;
 mod suite;

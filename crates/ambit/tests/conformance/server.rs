@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::program::{Served, example};
 use crate::suite::{Extent, Found, Suite};
+use ambit_testkit::{Served, example};
 
 /// A part of the suite for servers.
 pub(crate) enum Part {

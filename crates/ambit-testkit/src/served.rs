@@ -10,7 +10,7 @@ use std::time::Duration;
 const HANGS: Duration = Duration::from_secs(60);
 
 /// An example of the workspace, built beside the tests.
-pub(crate) fn example(name: &str) -> PathBuf {
+pub fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
@@ -24,15 +24,15 @@ pub(crate) fn example(name: &str) -> PathBuf {
 }
 
 /// A server of its own process, until dropped.
-pub(crate) struct Served {
+pub struct Served {
     child: Child,
     /// Where it listens.
-    pub(crate) url: String,
+    pub url: String,
 }
 
 impl Served {
     /// Starts it, and waits until it has said where it listens.
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
