@@ -131,3 +131,21 @@ fn another_engine_gets_each_server_with_what_is_allowed() {
         );
     }
 }
+
+#[test]
+fn a_server_nobody_could_see_takes_nothing_else_away() {
+    let mut home = configured(json!({
+        "mcpServers": {"bad": broken()},
+        "agents": {"a": {"capabilities": {"files": {}, "bad": {"tools": ["x"]}}}},
+    }));
+    home.set("TOKEN", "x");
+    let checked = home.run(&["check"]).exits(0);
+    assert!(checked.stderr.contains("`bad` is skipped"), "{checked:?}");
+    let listed = home.run(&["call", "files__list_dir", "--json"]).exits(0);
+    assert_eq!(listed.json()["status"], "completed");
+    let resolved = home.run(&["resolve", "--json"]).exits(0).json();
+    assert_eq!(resolved["skipped"][0]["key"], "bad");
+    let mut client = Client::connect(&home, &[]);
+    assert!(client.tools().contains(&"files__list_dir".to_owned()));
+    assert_eq!(client.end(), 0);
+}
