@@ -29,6 +29,7 @@ pub mod results;
 pub mod session;
 mod start;
 pub mod tokens;
+pub mod watchdog;
 
 pub use driver::{CallReport, CallRequest};
 pub use tokio_util::sync::CancellationToken;

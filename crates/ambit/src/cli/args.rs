@@ -73,6 +73,9 @@ pub(crate) enum Command {
     },
     /// Serve one MCP client on standard input and output
     Mcp(McpArgs),
+    /// End what another Ambit started once that is gone; it starts this by itself
+    #[command(hide = true)]
+    Watchdog,
     /// Serve MCP clients over HTTP
     Serve(ServeArgs),
 }

@@ -24,6 +24,7 @@ mod setup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use ambit_runtime::watchdog;
 use clap::{CommandFactory, Parser};
 
 use crate::config::Problem;
@@ -37,6 +38,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if matches!(cli.command, Command::Watchdog) {
+        watchdog::guard(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
+    keep_watchdog();
     let printer = Printer::new(cli.json);
     let outcome = catch_unwind(AssertUnwindSafe(|| run(cli, &printer))).unwrap_or_else(|_| {
         // The panic itself has said where; this says what it means.
@@ -50,6 +56,15 @@ pub fn main() -> ExitCode {
             printer.failure(&fail);
             ExitCode::from(fail.exit as u8)
         }
+    }
+}
+
+/// Whatever this process starts ends with it, however it ends.
+fn keep_watchdog() {
+    if let Ok(own) = std::env::current_exe() {
+        let mut command = std::process::Command::new(own);
+        command.arg("watchdog");
+        watchdog::keep(command);
     }
 }
 
@@ -73,6 +88,8 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Explain(args) => explain::explain(&setup()?, &args, printer),
         Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
+        // It was seen to before anything else.
+        Command::Watchdog => Ok(Exit::Done),
         Command::Schema => {
             printer.json_line(&crate::config::json_schema());
             Ok(Exit::Done)

@@ -21,6 +21,7 @@ mod hooks;
 mod http_clients;
 mod input;
 mod journal;
+mod killed;
 mod mcp;
 mod output;
 mod pins;
