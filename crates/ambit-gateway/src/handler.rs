@@ -34,6 +34,7 @@ use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
 use crate::shared::SharedFronts;
+use crate::skills;
 use crate::style::{Era, Style};
 use crate::tasks;
 
@@ -236,7 +237,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let resources = map::resources(&front.lists().resources);
+        let resources = map::resources(&front.lists());
         let mut listed = ListResourcesResult::with_all_items(resources);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -248,7 +249,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let templates = map::resources(&front.lists().templates);
+        let templates = map::given(&front.lists().templates);
         let mut listed = ListResourceTemplatesResult::with_all_items(templates);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -353,8 +354,9 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(map::no_such_method(&request.method))
+        let front = self.current(&context).await?;
+        skills::answer(&front, request, era(&context)).await
     }
 }
