@@ -127,7 +127,12 @@ impl Handler {
     ) -> Result<Rounded, ErrorData> {
         let front = self.front(context, Era::Stateless).await?;
         let era = era(context);
-        let client = Client::of(context, era, front.name(), &self.level, &self.hung_up);
+        let name = match era {
+            Era::Session => Arc::clone(front.name()),
+            // What a client calls itself there is no sign of who it is; its agent is.
+            Era::Stateless => format!("agent:{}", self.spec.agent).into(),
+        };
+        let client = Client::of(context, era, &name, &self.level, &self.hung_up);
         if era == Era::Session {
             let changes = front.catch_up().await;
             news::tell(&context.peer, changes).await;

@@ -81,15 +81,15 @@ impl Lists {
                     name: id.name().to_owned(),
                     title: descriptor.title.clone(),
                     summary: descriptor.summary.clone(),
-                    description: market.definition(&descriptor.digest).map_or_else(
-                        || descriptor.summary.clone(),
-                        |it| it.description.clone(),
-                    ),
+                    description: market
+                        .definition(&descriptor.digest)
+                        .map_or_else(|| descriptor.summary.clone(), |it| it.description.clone()),
                 }),
                 Kind::Prompt => lists.add_prompt(given(), descriptor.naming),
                 Kind::Resource if id.is_template() => lists.templates.extend(given()),
                 Kind::Resource => {
-                    let given = given().filter(|it| !it.address().is_some_and(|it| lists.is_own(it)));
+                    let given =
+                        given().filter(|it| !it.address().is_some_and(|it| lists.is_own(it)));
                     lists.resources.extend(given);
                 }
                 Kind::Tool | Kind::Channel => {}

@@ -10,7 +10,8 @@ use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     GetPromptResponse, GetPromptResult, Implementation, InputRequests, InputRequiredResult,
     JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult,
-    Resource,    ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolAnnotations,
+    Resource, ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool,
+    ToolAnnotations,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -167,7 +167,8 @@ fn page(key: &str, entries: Vec<Value>, params: &Value) -> Result<Map<String, Va
         Some(cursor) => {
             let start = cursor.as_str().and_then(|it| it.parse().ok());
             let start = start.filter(|it| *it < entries.len());
-            start.ok_or_else(|| ErrorData::invalid_params("the cursor is none of this list", None))?
+            start
+                .ok_or_else(|| ErrorData::invalid_params("the cursor is none of this list", None))?
         }
     };
     let end = start + PAGE;

@@ -422,7 +422,12 @@ mod tests {
             let uri = own_address(name, path);
             assert_eq!(own_place(&uri), Some((name, path.to_owned())), "{uri}");
         }
-        for uri in ["file:///a", "skill://a/%zz", "skill://a/%f", "skill://a/%ff"] {
+        for uri in [
+            "file:///a",
+            "skill://a/%zz",
+            "skill://a/%f",
+            "skill://a/%ff",
+        ] {
             assert_eq!(own_place(uri), None, "{uri}");
         }
     }

@@ -35,11 +35,14 @@ impl LoadedSkill {
             .filter(|(path, _)| **path != self.skill_md_path);
         let beside = beside.map(|(path, state)| (path.to_string_lossy(), state));
         let head = head.map(|state| (SKILL_MD.into(), state));
-        let files = head.into_iter().chain(beside).map(|(path, state)| SkillFile {
-            uri: own_address(name, &path),
-            digest: state.digest,
-            size: state.size,
-        });
+        let files = head
+            .into_iter()
+            .chain(beside)
+            .map(|(path, state)| SkillFile {
+                uri: own_address(name, &path),
+                digest: state.digest,
+                size: state.size,
+            });
         SkillEntry {
             uri: own_address(name, SKILL_MD),
             frontmatter: self.head.clone(),

@@ -180,7 +180,12 @@ impl CapabilityExecutor for SkillsExecutor {
         let id = call.id().clone();
         let arguments = call.into_arguments();
         let offset = arguments.get("offset").and_then(Value::as_u64);
-        let text = move |key: &str| arguments.get(key).and_then(Value::as_str).map(str::to_owned);
+        let text = move |key: &str| {
+            arguments
+                .get(key)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
         let offset = offset.unwrap_or(0);
         let work = move || match (text("uri"), text("path")) {
             (Some(uri), _) => this.resource(&id, &uri),
@@ -224,9 +229,12 @@ impl SkillsExecutor {
     fn resource(&self, id: &CapabilityId, uri: &str) -> Result<Output, Failure> {
         let place = own_place(uri).filter(|(name, _)| *name == id.name());
         let Some((_, path)) = place else {
-            return Err(Failure::refused(format!("`{uri}` is no file of this skill")));
+            return Err(Failure::refused(format!(
+                "`{uri}` is no file of this skill"
+            )));
         };
-        let loaded = self.load(id)?;
+        // The file may well be there, so this is not to be taken for its absence.
+        let loaded = self.load(id).map_err(|it| Failure::provider(it.message))?;
         let read = loaded.resource(uri, &path);
         read.map_err(|error| Failure::refused(error.to_string()))
     }

@@ -23,6 +23,7 @@ mod journal;
 mod mcp;
 mod output;
 mod pins;
+mod protocol;
 mod rules;
 mod secrets;
 mod shapes;

@@ -87,8 +87,13 @@ fn check(upstream: Upstream, part: &Part) {
     };
     let gateway = Gateway::start(upstream);
     let subject = format!("{}/{}", upstream.name(), part.name());
-    part.run(&suite, &gateway.served.url)
-        .is(&subject, &part.extent());
+    let mut extent = part.extent();
+    if matches!(part, Part::Stateless) {
+        // That three requests at once get a stream each is checked only of servers that answer
+        // with streams where one message does.
+        extent.checks = extent.checks.map(|it| it - 1);
+    }
+    part.run(&suite, &gateway.served.url).is(&subject, &extent);
 }
 
 #[test]
