@@ -238,3 +238,51 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
         self.inner.close().await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ambit_runtime::conversation::{Answers, Caller, Questions, Unanswered};
+    use async_trait::async_trait;
+    use serde_json::{Map, Value};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    #[async_trait]
+    impl Caller for Named {
+        fn abilities(&self) -> Map<String, Value> {
+            Map::new()
+        }
+
+        async fn ask(&self, _: Questions) -> Result<Answers, Unanswered> {
+            Ok(Answers::new())
+        }
+
+        async fn tell(&self, _: Notice) {}
+
+        fn name(&self) -> &str {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_question_is_of_the_newest_call_that_waits_for_no_answer() {
+        let flights = Flights::default();
+        let begin = |name| flights.begin(Conversation::with(Arc::new(Named(name))));
+        let asked = || flights.asked_by(None).map(|it| it.number);
+        assert_eq!(asked().err(), Some(NobodyAskedReason::NoCall));
+        let first = begin("a");
+        let second = begin("a");
+        let newest = flights.asked_by(None).map_err(|_| ()).unwrap();
+        assert_eq!(newest.number, second.number);
+        assert_eq!(asked(), Ok(first.number), "the other waits");
+        drop(newest);
+        assert_eq!(asked(), Ok(second.number));
+        let other = begin("b");
+        assert_eq!(asked().err(), Some(NobodyAskedReason::SeveralCallers));
+        drop(other);
+        assert_eq!(asked(), Ok(second.number));
+    }
+}

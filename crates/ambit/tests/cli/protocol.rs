@@ -142,9 +142,7 @@ fn what_a_model_reads_is_on_record_as_the_resource_it_is() {
     assert!(read.starts_with("ok"), "{read}");
     assert_eq!(client.end(), 0);
     let started = events(&home, &["--type", "tool.started"]);
-    let id = started[0]["body"]["id"].as_str();
-    let id = id.or_else(|| started[0]["id"].as_str());
-    let id = id.unwrap_or_else(|| panic!("{started:?}"));
+    let id = started[0]["id"].as_str().unwrap();
     assert!(id.starts_with("mcp__upstream__resource:"), "{id}");
 }
 
