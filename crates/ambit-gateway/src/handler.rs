@@ -35,6 +35,7 @@ use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
 use crate::shared::{LONGEST_NAME, SharedFronts};
+use crate::skills;
 use crate::style::{Era, Style};
 use crate::tasks;
 
@@ -129,7 +130,12 @@ impl Handler {
     ) -> Result<Rounded, ErrorData> {
         let front = self.front(context, Era::Stateless).await?;
         let era = era(context);
-        let client = Client::of(context, era, front.name(), &self.level, &self.hung_up);
+        let name = match era {
+            Era::Session => Arc::clone(front.name()),
+            // What a client calls itself there is no sign of who it is; its agent is.
+            Era::Stateless => format!("agent:{}", self.spec.agent).into(),
+        };
+        let client = Client::of(context, era, &name, &self.level, &self.hung_up);
         if era == Era::Session {
             let changes = front.catch_up().await;
             news::tell(&context.peer, changes).await;
@@ -244,7 +250,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let resources = map::resources(&front.lists().resources);
+        let resources = map::resources(&front.lists());
         let mut listed = ListResourcesResult::with_all_items(resources);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -256,7 +262,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let templates = map::resources(&front.lists().templates);
+        let templates = map::given(&front.lists().templates);
         let mut listed = ListResourceTemplatesResult::with_all_items(templates);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -361,8 +367,9 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(map::no_such_method(&request.method))
+        let front = self.current(&context).await?;
+        skills::answer(&front, request, era(&context)).await
     }
 }

@@ -22,7 +22,6 @@ use crate::error::McpError;
 use crate::map::Table;
 use crate::pin::{PinStore, judge};
 use crate::server::McpServer;
-use crate::side::Side;
 use crate::spec::Sharing;
 use crate::status::ServerState;
 
@@ -247,6 +246,6 @@ impl CapabilityExecutor for McpExecutor {
     }
 
     fn provider(&self) -> Option<Arc<dyn Provider>> {
-        Some(Arc::new(Side(Arc::clone(&self.0))))
+        Some(self.0.provider())
     }
 }

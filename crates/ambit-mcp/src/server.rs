@@ -11,6 +11,7 @@ use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::conversation::Conversation;
+use ambit_runtime::provider::Provider;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
@@ -22,6 +23,8 @@ use crate::error::McpError;
 use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
 use crate::map::Table;
+use crate::side::Side;
+use crate::skills::{self, KnownSkills};
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
 use crate::watchers::Watchers;
@@ -39,6 +42,7 @@ pub struct McpServer {
     /// Connecting and idling; they end with the server.
     tasks: Mutex<JoinSet<()>>,
     pub(crate) watched: Watchers,
+    pub(crate) skills: KnownSkills,
 }
 
 impl McpServer {
@@ -56,6 +60,7 @@ impl McpServer {
             link: Mutex::default(),
             tasks: Mutex::default(),
             watched: Watchers::default(),
+            skills: KnownSkills::default(),
         })
     }
 
@@ -84,6 +89,11 @@ impl McpServer {
             .lock()
             .refusal(&self.spec.name)
             .map(|it| it.to_string())
+    }
+
+    /// What it can do beside running calls.
+    pub fn provider(self: &Arc<Self>) -> Arc<dyn Provider> {
+        Arc::new(Side(Arc::clone(self)))
     }
 
     /// Calls a tool, whatever it is defined as now, with nobody to be asked.
@@ -136,7 +146,12 @@ impl McpServer {
                 );
                 return Ok(Err(Failure::refused(changed)));
             }
-            connection.run(raw, arguments, conversation).await
+            let read = skills::address(raw, &arguments).map(str::to_owned);
+            let answer = connection.run(raw, arguments, conversation).await?;
+            Ok(match (answer, read) {
+                (Ok(output), Some(uri)) => Side(Arc::clone(self)).fitting(&uri, output).await,
+                (answer, _) => answer,
+            })
         }
         .await;
         awaited.answered = true;

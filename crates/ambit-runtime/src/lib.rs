@@ -27,6 +27,7 @@ pub mod resolver;
 mod resources;
 pub mod results;
 pub mod session;
+pub mod skill;
 mod start;
 pub mod tokens;
 pub mod watchdog;

@@ -25,6 +25,7 @@ mod killed;
 mod mcp;
 mod output;
 mod pins;
+mod protocol;
 mod rules;
 mod secrets;
 mod server;
