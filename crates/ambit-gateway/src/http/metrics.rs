@@ -148,7 +148,6 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ambit_core::code::Code;
     use ambit_core::observation::Failure;
 
     #[test]
