@@ -28,6 +28,9 @@ pub struct ResolverDescriptor {
     pub tools: BTreeMap<String, CapabilityId>,
     /// JSON Schema of its config, without `tools`.
     pub config_schema: Value,
+    /// Why nothing can be said of its tools, where its provider was never seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
 }
 
 /// One granted capability: what its resolver will see.
@@ -252,6 +255,7 @@ mod tests {
                 })
                 .collect(),
             config_schema: json!({"type": "object", "properties": {"dirs": {"type": "array"}}, "additionalProperties": false}),
+            unseen: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What somebody types into a prompt's argument or an address is completed by whoever offers it.
 
-use rmcp::model::{CompleteRequestParams, CompleteResult, ErrorData, Reference};
+use rmcp::model::{CompleteRequestParams, CompleteResult, ErrorData, Reference, ResultType};
 use serde_json::{Value, json};
 
 use crate::front::Front;
@@ -48,6 +48,9 @@ pub(crate) async fn complete(
     };
     let answer = provider.request("completion/complete", params).await;
     let answer: Value = answer.map_err(map::error_data)?;
-    serde_json::from_value(answer)
-        .map_err(|_| ErrorData::internal_error("its server's completion cannot be read", None))
+    let mut completed: CompleteResult = serde_json::from_value(answer)
+        .map_err(|_| ErrorData::internal_error("its server's completion cannot be read", None))?;
+    // Its server may be of the era that does not say so.
+    completed.result_type = Some(ResultType::COMPLETE);
+    Ok(completed)
 }

@@ -2,10 +2,11 @@
 //! of the protocol.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_core::effects::Effects;
 use ambit_core::grant::GrantProblem;
-use ambit_core::id::CapabilityId;
+use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::intent::CallId;
 use ambit_core::observation::Observation;
 use ambit_core::projection::ToolFormat;
@@ -44,6 +45,7 @@ pub(crate) struct Changes {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) changes: Changes,
+    pub(crate) took: Duration,
 }
 
 /// What became of a call.
@@ -198,6 +200,7 @@ impl Front {
                 false => Outcome::Unknown,
             },
             changes,
+            took: report.duration,
         }
     }
 
@@ -232,6 +235,13 @@ impl Front {
                 ),
             },
             Wanted::Resource { uri } => {
+                // A skill's file is read by calling the skill.
+                let at = self.session.resource_at(&uri);
+                if let Some(skill) = at.filter(|it| it.kind() == Kind::Skill) {
+                    let target = skill.to_string();
+                    let arguments = json!({"uri": uri});
+                    return (true, None, CallRequest { target, arguments });
+                }
                 let is_known = self.session.visible().find(READ_RESOURCE).is_some();
                 let request = CallRequest {
                     target: READ_RESOURCE.to_owned(),

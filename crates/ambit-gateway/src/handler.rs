@@ -28,12 +28,14 @@ use crate::caller::{Client, Level};
 use crate::client::{ClientTable, ClientWays};
 use crate::completion;
 use crate::exchange::{Round, Rounded};
-use crate::front::{Front, Wanted};
+use crate::front::{Front, Outcome, Wanted};
+use crate::http::CallCounts;
 use crate::instructions::{ABOUT, instructions};
 use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
-use crate::shared::SharedFronts;
+use crate::shared::{LONGEST_NAME, SharedFronts};
+use crate::skills;
 use crate::style::{Era, Style};
 use crate::tasks;
 
@@ -51,6 +53,7 @@ pub(crate) struct Handler {
     pub(crate) hung_up: CancellationToken,
     pub(crate) level: Level,
     pub(crate) subscriptions: Subscriptions,
+    pub(crate) counts: Arc<CallCounts>,
 }
 
 impl Handler {
@@ -71,6 +74,7 @@ impl Handler {
             hung_up: CancellationToken::new(),
             level: Level::default(),
             subscriptions: Subscriptions::default(),
+            counts: Arc::default(),
         }
     }
 
@@ -84,7 +88,7 @@ impl Handler {
             return Ok(Arc::clone(front));
         }
         let client = context.client_info().map(|it| it.name);
-        let client = client.as_deref();
+        let client = client.as_deref().filter(|it| it.len() <= LONGEST_NAME);
         let ways = self.clients.ways(client, era, self.style);
         let opening = || Box::pin(self.open(client, ways));
         match (&self.shared, era) {
@@ -126,7 +130,12 @@ impl Handler {
     ) -> Result<Rounded, ErrorData> {
         let front = self.front(context, Era::Stateless).await?;
         let era = era(context);
-        let client = Client::of(context, era, front.name(), &self.level, &self.hung_up);
+        let name = match era {
+            Era::Session => Arc::clone(front.name()),
+            // What a client calls itself there is no sign of who it is; its agent is.
+            Era::Stateless => format!("agent:{}", self.spec.agent).into(),
+        };
+        let client = Client::of(context, era, &name, &self.level, &self.hung_up);
         if era == Era::Session {
             let changes = front.catch_up().await;
             news::tell(&context.peer, changes).await;
@@ -134,8 +143,13 @@ impl Handler {
         let rounded = round
             .take(&front, wanted, client, &self.rounds, era, &context.ct)
             .await?;
-        if let (Rounded::Ended(ended), Era::Session) = (&rounded, era) {
-            news::tell(&context.peer, ended.changes).await;
+        if let Rounded::Ended(ended) = &rounded {
+            if let Outcome::Observed(_, observation) = &ended.outcome {
+                self.counts.ended(observation, ended.took);
+            }
+            if era == Era::Session {
+                news::tell(&context.peer, ended.changes).await;
+            }
         }
         Ok(rounded)
     }
@@ -236,7 +250,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let resources = map::resources(&front.lists().resources);
+        let resources = map::resources(&front.lists());
         let mut listed = ListResourcesResult::with_all_items(resources);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -248,7 +262,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let front = self.current(&context).await?;
-        let templates = map::resources(&front.lists().templates);
+        let templates = map::given(&front.lists().templates);
         let mut listed = ListResourceTemplatesResult::with_all_items(templates);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -353,8 +367,9 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(map::no_such_method(&request.method))
+        let front = self.current(&context).await?;
+        skills::answer(&front, request, era(&context)).await
     }
 }

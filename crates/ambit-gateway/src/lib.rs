@@ -17,6 +17,7 @@ mod news;
 mod rounds;
 mod serve;
 mod shared;
+mod skills;
 pub mod style;
 mod tasks;
 

@@ -9,14 +9,18 @@ use ambit_core::manifest::CapabilityManifest;
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::Naming;
 use ambit_runtime::marketplace::CapabilityMarketplace;
+use ambit_runtime::skill::own_place;
 use serde_json::Value;
 
 /// A skill as a client sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ShownSkill {
+    pub(crate) id: CapabilityId,
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) summary: String,
+    /// Whole, where the summary may be cut.
+    pub(crate) description: String,
 }
 
 /// A prompt, resource or template as its server gave it.
@@ -73,13 +77,21 @@ impl Lists {
             };
             match id.kind() {
                 Kind::Skill => lists.skills.push(ShownSkill {
+                    id: id.clone(),
                     name: id.name().to_owned(),
                     title: descriptor.title.clone(),
                     summary: descriptor.summary.clone(),
+                    description: market
+                        .definition(&descriptor.digest)
+                        .map_or_else(|| descriptor.summary.clone(), |it| it.description.clone()),
                 }),
                 Kind::Prompt => lists.add_prompt(given(), descriptor.naming),
                 Kind::Resource if id.is_template() => lists.templates.extend(given()),
-                Kind::Resource => lists.resources.extend(given()),
+                Kind::Resource => {
+                    let given =
+                        given().filter(|it| !it.address().is_some_and(|it| lists.is_own(it)));
+                    lists.resources.extend(given);
+                }
                 Kind::Tool | Kind::Channel => {}
             }
         }
@@ -113,11 +125,18 @@ impl Lists {
         self.skills.iter().any(|it| it.name == name)
     }
 
+    /// Whether an address is inside an own skill.
+    pub(crate) fn is_own(&self, uri: &str) -> bool {
+        own_place(uri).is_some_and(|(name, _)| self.is_skill(name))
+    }
+
     pub(crate) fn has_same_prompts(&self, other: &Lists) -> bool {
         self.prompts == other.prompts && self.skills == other.skills
     }
 
     pub(crate) fn has_same_resources(&self, other: &Lists) -> bool {
-        self.resources == other.resources && self.templates == other.templates
+        self.resources == other.resources
+            && self.templates == other.templates
+            && self.skills == other.skills
     }
 }

@@ -5,11 +5,13 @@ use ambit_core::effects::{Effect, Effects};
 use ambit_core::intent::CallId;
 use ambit_core::observation::{Completed, Content, ErrorAnswer, Observation, ResultRef};
 use ambit_runtime::conversation::Questions;
+use ambit_runtime::skill::{SKILL_MD, own_address};
 use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     GetPromptResponse, GetPromptResult, Implementation, InputRequests, InputRequiredResult,
     JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult,
-    ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolAnnotations,
+    Resource, ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool,
+    ToolAnnotations,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,6 +19,7 @@ use serde_json::{Value, json};
 use crate::exchange::Rounded;
 use crate::front::{Outcome, ShownTool};
 use crate::lists::{Given, Lists};
+use crate::skills;
 use crate::style::Era;
 use crate::tasks;
 
@@ -47,12 +50,18 @@ pub(crate) fn server_config(era: Era, instructions: String) -> ServerConfig {
         "resources": {"listChanged": true, "subscribe": true},
         "completions": {},
     });
+    let skills = skills::declared();
     let of_the_era = match era {
-        Era::Session => ("logging", json!({})),
-        Era::Stateless => ("extensions", json!({TASKS_EXTENSION_ID: {}})),
+        Era::Session => json!({
+            "logging": {},
+            "extensions": {skills::EXTENSION: skills},
+        }),
+        Era::Stateless => json!({
+            "extensions": {skills::EXTENSION: skills, TASKS_EXTENSION_ID: {}},
+        }),
     };
-    if let Some(all) = capabilities.as_object_mut() {
-        all.insert(of_the_era.0.to_owned(), of_the_era.1);
+    if let (Some(all), Value::Object(of_the_era)) = (capabilities.as_object_mut(), of_the_era) {
+        all.extend(of_the_era);
     }
     let capabilities: ServerCapabilities = serde_json::from_value(capabilities).unwrap_or_default();
     ServerConfig::new(capabilities)
@@ -108,8 +117,18 @@ pub(crate) fn prompts(lists: &Lists) -> Vec<Prompt> {
     given.chain(skills).collect()
 }
 
+/// The agent's skills, and resources as their servers gave them.
+pub(crate) fn resources(lists: &Lists) -> Vec<Resource> {
+    let skills = lists.skills.iter().map(|it| {
+        Resource::new(own_address(&it.name, SKILL_MD), it.name.clone())
+            .with_description(it.description.clone())
+            .with_mime_type("text/markdown")
+    });
+    skills.chain(given(&lists.resources)).collect()
+}
+
 /// Resources or templates as their servers gave them.
-pub(crate) fn resources<T: DeserializeOwned>(given: &[Given]) -> Vec<T> {
+pub(crate) fn given<T: DeserializeOwned>(given: &[Given]) -> Vec<T> {
     let definitions = given.iter().map(Given::definition);
     definitions
         .filter_map(|it| serde_json::from_value(it).ok())

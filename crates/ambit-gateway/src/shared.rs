@@ -11,8 +11,9 @@ use tokio::sync::OnceCell;
 use crate::front::Front;
 use crate::style::Style;
 
-/// Longer names are nobody's in particular: they are kept as keys, and anybody can send them.
-const LONGEST_NAME: usize = 128;
+/// Longer names of clients are nobody's in particular: they are kept and logged, and anybody can
+/// send them.
+pub(crate) const LONGEST_NAME: usize = 128;
 
 /// Who shares: the client's name and the style it is shown.
 type Key = (Option<String>, Style);
@@ -48,8 +49,7 @@ impl SharedFronts {
     /// Where the front of this client is, once it has been opened. Where there are too many, the
     /// one that has been unused longest is let go.
     pub(crate) fn of(&self, client: Option<&str>, style: Style) -> Arc<OnceCell<Arc<Front>>> {
-        let name = client.filter(|it| it.len() <= LONGEST_NAME);
-        let key = (name.map(str::to_owned), style);
+        let key = (client.map(str::to_owned), style);
         let mut fronts = self.fronts.lock();
         if !fronts.contains_key(&key) && fronts.len() >= self.most {
             let oldest = fronts.iter().min_by_key(|(_, it)| it.used);

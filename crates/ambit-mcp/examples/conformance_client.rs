@@ -2,8 +2,9 @@
 //! the server at the address in the last argument offers, and calls it.
 //!
 //! The suite names its scenario in `MCP_CONFORMANCE_SCENARIO`, and may say in
-//! `MCP_CONFORMANCE_CONTEXT` what to call. Otherwise every tool is called, with its required
-//! arguments filled in by their types.
+//! `MCP_CONFORMANCE_CONTEXT` what to call. Otherwise every tool and prompt is called, with its
+//! required arguments filled in by their types, and every resource read. What the server asks is
+//! answered as somebody would who leaves every form as it is.
 
 // Test support is test code.
 #![allow(clippy::indexing_slicing)]
@@ -14,6 +15,11 @@ use std::sync::Arc;
 
 use ambit_core::manifest::CapabilityManifest;
 use ambit_mcp::{McpServer, ServerSpec, Transport};
+use ambit_runtime::conversation::{
+    Answers, Caller, Conversation, Notice, Question, QuestionKind, Questions, Unanswered,
+};
+use ambit_runtime::skill::SkillFiles;
+use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 #[tokio::main]
@@ -30,8 +36,83 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (tool, arguments) in calls(&offered) {
         call(&server, tool, arguments).await?;
     }
+    load_skills(&server, &offered).await?;
     server.stop().await;
     Ok(())
+}
+
+/// Lists the skills, and reads each as a host that loads it would: `SKILL.md`, and if that is what
+/// it should be, the other files.
+async fn load_skills(
+    server: &Arc<McpServer>,
+    offered: &[CapabilityManifest],
+) -> Result<(), Box<dyn Error>> {
+    let skills = server.provider().skills().await;
+    let skills = skills.map_err(|error| error.message)?;
+    let any = offered.iter().find(|it| it.id.name() == "template:any");
+    // What matters there is that nothing is read before a skill is loaded.
+    let Some(any) = any.filter(|_| scenario() != "sep-2640-client-no-prefetch") else {
+        return Ok(());
+    };
+    for skill in skills {
+        if !call(server, any, json!({"uri": skill.uri})).await? {
+            continue;
+        }
+        if let SkillFiles::Listed(files) = &skill.resources {
+            for file in files.iter().filter(|it| it.uri != skill.uri) {
+                call(server, any, json!({"uri": file.uri})).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Leaves every form as it is, has a model that always says the same, and works nowhere.
+#[derive(Debug)]
+struct Somebody;
+
+#[async_trait]
+impl Caller for Somebody {
+    fn abilities(&self) -> Map<String, Value> {
+        let words = QuestionKind::ALL.map(QuestionKind::ability);
+        words
+            .map(|it| (it.to_owned(), json!({})))
+            .into_iter()
+            .collect()
+    }
+
+    async fn ask(&self, questions: Questions) -> Result<Answers, Unanswered> {
+        let answers = questions.into_iter().map(|(key, it)| (key, answer(&it)));
+        Ok(answers.collect())
+    }
+
+    async fn tell(&self, _: Notice) {}
+
+    fn name(&self) -> &str {
+        "somebody"
+    }
+}
+
+fn answer(question: &Question) -> Value {
+    match question.kind {
+        QuestionKind::Elicitation => {
+            let fields = question.params["requestedSchema"]["properties"].as_object();
+            let defaults = fields.into_iter().flatten();
+            let content: Map<String, Value> = defaults
+                .map(|(name, schema)| {
+                    let default = schema.get("default").cloned();
+                    (name.clone(), default.unwrap_or_else(|| of_type(schema)))
+                })
+                .collect();
+            json!({"action": "accept", "content": content})
+        }
+        QuestionKind::Sampling => json!({
+            "role": "assistant",
+            "content": {"type": "text", "text": "text"},
+            "model": "none",
+        }),
+        QuestionKind::Roots => json!({"roots": []}),
+    }
 }
 
 /// What to call with what, in this scenario.
@@ -47,7 +128,7 @@ fn calls(offered: &[CapabilityManifest]) -> Vec<(&CapabilityManifest, Value)> {
         });
         return calls.collect();
     }
-    match variable("MCP_CONFORMANCE_SCENARIO").as_str() {
+    match scenario().as_str() {
         // Has nothing to call: what matters is that nothing else is fetched.
         "json-schema-ref-no-deref" => Vec::new(),
         // Wants to see the schema of one tool as the argument of the other.
@@ -56,7 +137,26 @@ fn calls(offered: &[CapabilityManifest]) -> Vec<(&CapabilityManifest, Value)> {
             .map(|(tool, echo)| (echo, json!({"schema": tool.input_schema})))
             .into_iter()
             .collect(),
-        _ => offered.iter().map(|it| (it, filled_in(it))).collect(),
+        _ => offered
+            .iter()
+            .filter(|it| !it.id.is_template())
+            .map(|it| (it, filled_in(it)))
+            .collect(),
+    }
+}
+
+fn scenario() -> String {
+    std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default()
+}
+
+/// Something of the type a schema names.
+fn of_type(schema: &Value) -> Value {
+    match schema["type"].as_str() {
+        Some("number" | "integer") => json!(2),
+        Some("boolean") => json!(true),
+        Some("object") => json!({}),
+        Some("array") => json!([]),
+        _ => json!("text"),
     }
 }
 
@@ -66,28 +166,28 @@ fn filled_in(tool: &CapabilityManifest) -> Value {
     let names = required.into_iter().flatten().filter_map(Value::as_str);
     let arguments: Map<_, _> = names
         .map(|name| {
-            let kind = &tool.input_schema["properties"][name]["type"];
-            let value = match kind.as_str() {
-                Some("number" | "integer") => json!(2),
-                Some("boolean") => json!(true),
-                Some("object") => json!({}),
-                Some("array") => json!([]),
-                _ => json!("text"),
-            };
-            (name.to_owned(), value)
+            let schema = &tool.input_schema["properties"][name];
+            (name.to_owned(), of_type(schema))
         })
         .collect();
     Value::Object(arguments)
 }
 
-/// A call that fails is something to tell, and the next one is made.
+/// A call that fails is something to tell, and the next one is made. Whether it worked.
 async fn call(
     server: &Arc<McpServer>,
     tool: &CapabilityManifest,
     arguments: Value,
-) -> std::io::Result<()> {
-    match server.call(&tool.id, arguments).await {
-        Ok(output) => writeln!(std::io::stderr(), "{}: {:?}", tool.id, output.content),
-        Err(failure) => writeln!(std::io::stderr(), "{}: {failure:?}", tool.id),
+) -> std::io::Result<bool> {
+    let somebody = Conversation::with(Arc::new(Somebody));
+    match server.run(&tool.id, None, arguments, &somebody).await {
+        Ok(output) => {
+            writeln!(std::io::stderr(), "{}: {:?}", tool.id, output.content)?;
+            Ok(true)
+        }
+        Err(failure) => {
+            writeln!(std::io::stderr(), "{}: {failure:?}", tool.id)?;
+            Ok(false)
+        }
     }
 }

@@ -37,6 +37,16 @@ struct Entry {
     notices: mpsc::Sender<Notice>,
     request: Option<RequestId>,
     token: Option<ProgressToken>,
+    /// How many questions about it wait for an answer.
+    asking: usize,
+}
+
+/// A question that waits for its answer.
+pub(crate) struct Asking {
+    flights: Flights,
+    number: u64,
+    /// Who is to answer it.
+    pub(crate) conversation: Conversation,
 }
 
 /// Travels with an outgoing request, inside this process only.
@@ -74,6 +84,7 @@ impl Flights {
                 notices,
                 request: None,
                 token: None,
+                asking: 0,
             },
         );
         Flight {
@@ -84,27 +95,32 @@ impl Flights {
     }
 
     /// Whose call a question belongs to. The transport may know; otherwise it can only be told
-    /// while all calls are of one caller. Nobody is asked about somebody else's call.
+    /// while all calls are of one caller, and of these it is most likely the newest that does not
+    /// wait for an answer already. Nobody is asked about somebody else's call.
     pub(crate) fn asked_by(
         &self,
         origin: Option<&InboundStreamOrigin>,
-    ) -> Result<Conversation, NobodyAskedReason> {
-        let state = self.0.lock();
-        if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin
-            && let Some(entry) = state
+    ) -> Result<Asking, NobodyAskedReason> {
+        let mut state = self.0.lock();
+        let told = match origin {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => state
                 .calls
-                .values()
-                .find(|it| it.request.as_ref() == Some(id))
-        {
-            return Ok(entry.conversation.clone());
-        }
-        let mut calls = state.calls.values().rev();
-        let last = calls.next().ok_or(NobodyAskedReason::NoCall)?;
-        let name = last.conversation.caller().name();
-        match calls.all(|it| it.conversation.caller().name() == name) {
-            true => Ok(last.conversation.clone()),
-            false => Err(NobodyAskedReason::SeveralCallers),
-        }
+                .iter()
+                .find(|(_, it)| it.request.as_ref() == Some(id)),
+            _ => None,
+        };
+        let number = match told {
+            Some((number, _)) => *number,
+            None => state.likeliest()?,
+        };
+        let entry = state.calls.get_mut(&number);
+        let entry = entry.ok_or(NobodyAskedReason::NoCall)?;
+        entry.asking += 1;
+        Ok(Asking {
+            flights: self.clone(),
+            number,
+            conversation: entry.conversation.clone(),
+        })
     }
 
     fn sent(&self, ticket: Ticket, id: &RequestId, token: Option<ProgressToken>) {
@@ -145,6 +161,32 @@ impl Flights {
             .filter(|it| token.is_none() || it.token.as_ref() == token);
         for entry in meant {
             let _ = entry.notices.try_send(notice.clone());
+        }
+    }
+}
+
+impl State {
+    fn likeliest(&self) -> Result<u64, NobodyAskedReason> {
+        let mut callers = self
+            .calls
+            .values()
+            .map(|it| it.conversation.caller().name());
+        let first = callers.next().ok_or(NobodyAskedReason::NoCall)?;
+        if callers.any(|it| it != first) {
+            return Err(NobodyAskedReason::SeveralCallers);
+        }
+        let newest = self.calls.iter().rev();
+        let likeliest = newest.min_by_key(|(_, it)| it.asking > 0);
+        likeliest
+            .map(|(number, _)| *number)
+            .ok_or(NobodyAskedReason::NoCall)
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some(entry) = self.flights.0.lock().calls.get_mut(&self.number) {
+            entry.asking = entry.asking.saturating_sub(1);
         }
     }
 }
@@ -194,5 +236,53 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.inner.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ambit_runtime::conversation::{Answers, Caller, Questions, Unanswered};
+    use async_trait::async_trait;
+    use serde_json::{Map, Value};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    #[async_trait]
+    impl Caller for Named {
+        fn abilities(&self) -> Map<String, Value> {
+            Map::new()
+        }
+
+        async fn ask(&self, _: Questions) -> Result<Answers, Unanswered> {
+            Ok(Answers::new())
+        }
+
+        async fn tell(&self, _: Notice) {}
+
+        fn name(&self) -> &str {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_question_is_of_the_newest_call_that_waits_for_no_answer() {
+        let flights = Flights::default();
+        let begin = |name| flights.begin(Conversation::with(Arc::new(Named(name))));
+        let asked = || flights.asked_by(None).map(|it| it.number);
+        assert_eq!(asked().err(), Some(NobodyAskedReason::NoCall));
+        let first = begin("a");
+        let second = begin("a");
+        let newest = flights.asked_by(None).map_err(|_| ()).unwrap();
+        assert_eq!(newest.number, second.number);
+        assert_eq!(asked(), Ok(first.number), "the other waits");
+        drop(newest);
+        assert_eq!(asked(), Ok(second.number));
+        let other = begin("b");
+        assert_eq!(asked().err(), Some(NobodyAskedReason::SeveralCallers));
+        drop(other);
+        assert_eq!(asked(), Ok(second.number));
     }
 }

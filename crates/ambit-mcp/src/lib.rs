@@ -19,6 +19,7 @@ mod resolver;
 mod results;
 mod server;
 mod side;
+mod skills;
 mod spec;
 mod status;
 mod tasks;

@@ -93,7 +93,7 @@ impl Listener {
         origin: Option<&InboundStreamOrigin>,
     ) -> Result<ClientResult, ErrorData> {
         let refused = |why: String| ErrorData::new(ErrorCode::INVALID_REQUEST, why, None);
-        let conversation = self.flights.asked_by(origin).map_err(|why| match why {
+        let asking = self.flights.asked_by(origin).map_err(|why| match why {
             NobodyAskedReason::NoCall => {
                 refused("no call is under way that this could belong to".to_owned())
             }
@@ -105,7 +105,7 @@ impl Listener {
         })?;
         let key = kind.ability().to_owned();
         let questions = Questions::from([(key, Question { kind, params })]);
-        match conversation.ask(questions).await {
+        match asking.conversation.ask(questions).await {
             Ok(answers) => {
                 let answer = answers.into_values().next().unwrap_or_default();
                 Ok(ClientResult::CustomResult(CustomResult(answer)))

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use ambit_runtime::process::GroupGuard;
+use ambit_runtime::watchdog;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -65,6 +66,7 @@ pub(crate) fn launch(
     stderr: &Arc<StderrTail>,
     lost: CancellationToken,
 ) -> io::Result<Launched> {
+    watchdog::wake();
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

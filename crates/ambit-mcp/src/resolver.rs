@@ -2,7 +2,7 @@
 //! reach it through the pipeline like any other.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ambit_core::descriptor::CapabilityDescriptor;
 use ambit_core::observation::{Failure, Output};
@@ -22,8 +22,11 @@ use crate::error::McpError;
 use crate::map::Table;
 use crate::pin::{PinStore, judge};
 use crate::server::McpServer;
-use crate::side::Side;
+use crate::spec::Sharing;
 use crate::status::ServerState;
+
+/// How long a server that failed its first look is left alone by commands that come after.
+const LEFT_ALONE: Duration = Duration::from_secs(60);
 
 const NEVER_SEEN: &str = "it was never connected: `ambit ls --refresh` does that";
 
@@ -45,15 +48,33 @@ pub struct McpResolver {
 impl McpResolver {
     /// A key with what the cache knows of its server. Nothing is started.
     pub fn new(server: Arc<McpServer>, cache: &DescriptorCache, pins: Arc<dyn PinStore>) -> Self {
-        let spec = server.spec();
+        let (source, identity) = (server.spec().source(), server.spec().cached_as());
+        let descriptors = cache.source(&source, &identity);
+        let failed = match descriptors {
+            Some(_) => None,
+            None => cache.failure(&source, &identity, SystemTime::now()),
+        };
+        let failed = failed.filter(|(_, age)| *age < LEFT_ALONE);
         let seen = Seen {
-            descriptors: cache.source(&spec.source(), &spec.cached_as()),
-            unavailable: None,
+            descriptors,
+            unavailable: failed.map(|(why, age)| {
+                let seconds = age.as_secs();
+                format!("{why} (tried {seconds} s ago; `ambit ls --refresh` tries again now)")
+            }),
         };
         McpResolver {
             server,
             pins,
             seen: Mutex::new(seen),
+        }
+    }
+
+    /// The server a session's calls go to. A session resolves a key once, so this is its own for
+    /// as long as it lives, where it is not to be shared.
+    fn for_session(&self) -> Arc<McpServer> {
+        match self.server.spec().sharing {
+            Sharing::Shared => Arc::clone(&self.server),
+            Sharing::PerSession => McpServer::new(self.server.spec().clone()),
         }
     }
 
@@ -67,11 +88,42 @@ impl McpResolver {
         self.seen.lock().descriptors.is_none()
     }
 
+    /// Takes in what another process saw of the server meanwhile.
+    pub fn reload(&self, cache: &DescriptorCache) {
+        let spec = self.server.spec();
+        if let Some(descriptors) = cache.source(&spec.source(), &spec.cached_as()) {
+            self.seen.lock().descriptors = Some(descriptors);
+        }
+    }
+
+    /// Whether it should be connected to find out. One that failed a moment ago is left alone.
+    pub fn is_due(&self) -> bool {
+        let seen = self.seen.lock();
+        seen.descriptors.is_none() && seen.unavailable.is_none()
+    }
+
     /// Asks the server what it offers, connecting if need be, judges it against what was accepted,
     /// and remembers it. How many tools there are is the answer.
     pub async fn refresh(&self, cache: &DescriptorCache) -> Result<usize, Arc<McpError>> {
         let listed = self.server.listed().await;
-        self.note(listed.and_then(|table| self.take_in(&table, cache).map_err(Arc::new)))
+        let taken_in = listed.and_then(|table| self.take_in(&table, cache).map_err(Arc::new));
+        self.note(taken_in, cache)
+    }
+
+    /// The same, within a time: after that it counts as failed.
+    pub async fn refresh_within(
+        &self,
+        deadline: Duration,
+        cache: &DescriptorCache,
+    ) -> Result<usize, Arc<McpError>> {
+        let ended = timeout(deadline, self.refresh(cache)).await;
+        ended.unwrap_or_else(|_| {
+            let late = McpError::ConnectTimeout {
+                server: self.server.spec().name.clone(),
+                after: deadline,
+            };
+            self.note(Err(Arc::new(late)), cache)
+        })
     }
 
     /// In this order: what is to be held back is known before it is offered anywhere.
@@ -99,6 +151,7 @@ impl McpResolver {
     fn note(
         &self,
         offered: Result<Vec<CapabilityDescriptor>, Arc<McpError>>,
+        cache: &DescriptorCache,
     ) -> Result<usize, Arc<McpError>> {
         let mut seen = self.seen.lock();
         match offered {
@@ -111,14 +164,19 @@ impl McpResolver {
                 Ok(count)
             }
             Err(error) => {
-                seen.unavailable = Some(error.to_string());
+                let why = error.to_string();
+                let spec = self.server.spec();
+                // If it cannot be remembered, the next command tries again.
+                let (source, identity) = (spec.source(), spec.cached_as());
+                let _ = cache.put_failure(&source, &identity, &why, SystemTime::now());
+                seen.unavailable = Some(why);
                 Err(error)
             }
         }
     }
 }
 
-/// Connects every server nothing is known of, all at once and each for its own time at most, so
+/// Connects every server nothing is known of and that did not fail a moment ago, all at once and each for its own time at most, so
 /// that a slow one delays nobody. `progress` hears of each as it ends.
 pub async fn refresh_missing(
     resolvers: &[Arc<McpResolver>],
@@ -127,17 +185,10 @@ pub async fn refresh_missing(
     progress: impl Fn(&str, &Result<usize, Arc<McpError>>),
 ) {
     let progress = &progress;
-    let missing = resolvers.iter().filter(|it| it.is_missing());
-    join_all(missing.map(|resolver| async move {
-        let name = &resolver.server.spec().name;
-        let ended = timeout(deadline, resolver.refresh(cache)).await;
-        let ended = ended.unwrap_or_else(|_| {
-            resolver.note(Err(Arc::new(McpError::ConnectTimeout {
-                server: name.clone(),
-                after: deadline,
-            })))
-        });
-        progress(name, &ended);
+    let due = resolvers.iter().filter(|it| it.is_due());
+    join_all(due.map(|resolver| async move {
+        let ended = resolver.refresh_within(deadline, cache).await;
+        progress(&resolver.server.spec().name, &ended);
     }))
     .await;
 }
@@ -158,6 +209,7 @@ impl CapabilityResolver for McpResolver {
         let held = self.pins.held(&self.server.spec().name);
         let untold = held.as_ref().err().map(ToString::to_string);
         Offer::Seen {
+            source: self.server.spec().source(),
             descriptors: descriptors.unwrap_or_default(),
             unavailable: untold.or_else(|| self.unavailable()),
             quarantined: held.unwrap_or_default(),
@@ -172,7 +224,7 @@ impl CapabilityResolver for McpResolver {
         Ok(match self.unavailable().filter(|_| self.is_missing()) {
             Some(reason) => Resolution::Nothing { reason },
             // What is down now may be up when it is called.
-            None => Resolution::Ready(Arc::new(McpExecutor(Arc::clone(&self.server)))),
+            None => Resolution::Ready(Arc::new(McpExecutor(self.for_session()))),
         })
     }
 }
@@ -194,6 +246,6 @@ impl CapabilityExecutor for McpExecutor {
     }
 
     fn provider(&self) -> Option<Arc<dyn Provider>> {
-        Some(Arc::new(Side(Arc::clone(&self.0))))
+        Some(self.0.provider())
     }
 }

@@ -11,6 +11,7 @@ use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::conversation::Conversation;
+use ambit_runtime::provider::Provider;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
@@ -22,6 +23,8 @@ use crate::error::McpError;
 use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
 use crate::map::Table;
+use crate::side::Side;
+use crate::skills::{self, KnownSkills};
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
 use crate::watchers::Watchers;
@@ -39,6 +42,7 @@ pub struct McpServer {
     /// Connecting and idling; they end with the server.
     tasks: Mutex<JoinSet<()>>,
     pub(crate) watched: Watchers,
+    pub(crate) skills: KnownSkills,
 }
 
 impl McpServer {
@@ -56,6 +60,7 @@ impl McpServer {
             link: Mutex::default(),
             tasks: Mutex::default(),
             watched: Watchers::default(),
+            skills: KnownSkills::default(),
         })
     }
 
@@ -86,6 +91,11 @@ impl McpServer {
             .map(|it| it.to_string())
     }
 
+    /// What it can do beside running calls.
+    pub fn provider(self: &Arc<Self>) -> Arc<dyn Provider> {
+        Arc::new(Side(Arc::clone(self)))
+    }
+
     /// Calls a tool, whatever it is defined as now, with nobody to be asked.
     pub async fn call(
         self: &Arc<Self>,
@@ -113,12 +123,22 @@ impl McpServer {
             answered: false,
         };
         let reply = async {
-            let table = connection.current_table().await?;
-            let Some((raw, content)) = table.find(id) else {
+            let mut table = connection.current_table().await?;
+            let changed = |table: &Table| {
+                let now = table.find(id).and_then(|(_, content)| content);
+                definition.is_some() && definition != now
+            };
+            if changed(&table) {
+                // It may have changed since without saying so, to what was judged.
+                table = connection.relist().await?;
+            }
+            let Some((raw, _)) = table.find(id) else {
                 let gone = format!("server `{}` does not offer `{id}` any more", self.spec.name);
                 return Ok(Err(Failure::provider(gone)));
             };
-            if definition.is_some() && definition != content {
+            if changed(&table) {
+                // Whoever follows its changes takes this one in.
+                self.lasting.changes.send_modify(|it| *it += 1);
                 let changed = format!(
                     "server `{}` has changed the definition of `{id}` since it was seen; nothing ran. \
                      `ambit ls --refresh` takes the new one in, and `ambit trust ls` shows what changed",
@@ -126,7 +146,12 @@ impl McpServer {
                 );
                 return Ok(Err(Failure::refused(changed)));
             }
-            connection.run(raw, arguments, conversation).await
+            let read = skills::address(raw, &arguments).map(str::to_owned);
+            let answer = connection.run(raw, arguments, conversation).await?;
+            Ok(match (answer, read) {
+                (Ok(output), Some(uri)) => Side(Arc::clone(self)).fitting(&uri, output).await,
+                (answer, _) => answer,
+            })
         }
         .await;
         awaited.answered = true;

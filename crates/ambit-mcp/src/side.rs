@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ambit_core::observation::ErrorAnswer;
 use ambit_runtime::provider::{Provider, ProviderNews};
+use ambit_runtime::skill::SkillEntry;
 use async_trait::async_trait;
 use rmcp::model::{
     ClientRequest, CustomRequest, ErrorCode, ServerResult, SubscribeRequestParams,
@@ -29,7 +30,7 @@ use crate::server::McpServer;
 pub(crate) struct Side(pub(crate) Arc<McpServer>);
 
 impl Side {
-    async fn connection(&self) -> Result<Arc<Connection>, ErrorAnswer> {
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ErrorAnswer> {
         self.0.connection().await.map_err(|it| unreachable(&it))
     }
 
@@ -38,7 +39,7 @@ impl Side {
     }
 }
 
-type Answer<T> = Result<T, ErrorAnswer>;
+pub(crate) type Answer<T> = Result<T, ErrorAnswer>;
 
 /// No server may keep a front waiting for ever.
 async fn within<T>(side: &Side, asked: impl Future<Output = Result<T, ServiceError>>) -> Answer<T> {
@@ -51,7 +52,7 @@ async fn within<T>(side: &Side, asked: impl Future<Output = Result<T, ServiceErr
     }
 }
 
-fn internal(message: String) -> ErrorAnswer {
+pub(crate) fn internal(message: String) -> ErrorAnswer {
     ErrorAnswer {
         code: ErrorCode::INTERNAL_ERROR.0,
         message,
@@ -120,6 +121,18 @@ impl Provider for Side {
         if let Some(connection) = self.0.connected() {
             connection.ask_for_logs(level).await;
         }
+    }
+
+    async fn skills(&self) -> Answer<Vec<SkillEntry>> {
+        self.list_skills().await
+    }
+
+    async fn skill(&self, uri: &str) -> Answer<Option<SkillEntry>> {
+        self.get_skill(uri).await
+    }
+
+    async fn folder(&self, uri: &str) -> Answer<Option<Vec<Value>>> {
+        self.list_folder(uri).await
     }
 
     fn news(&self) -> broadcast::Receiver<ProviderNews> {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ambit_core::descriptor::{CapabilityDescriptor, TokenCosts};
 use ambit_core::digest::Digest;
@@ -17,6 +18,7 @@ use crate::tokens;
 const VERSION: i64 = 4;
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS sources(source TEXT PRIMARY KEY, identity TEXT NOT NULL, descriptors TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS failures(source TEXT PRIMARY KEY, identity TEXT NOT NULL, why TEXT NOT NULL, at INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS definitions(digest TEXT PRIMARY KEY, manifest TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS costs(digest TEXT PRIMARY KEY, index_tokens INTEGER NOT NULL, card_tokens INTEGER NOT NULL, full_tokens INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS revisions(revision INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL);
@@ -56,14 +58,14 @@ impl DescriptorCache {
         connection: rusqlite::Result<Connection>,
     ) -> Result<Self, CacheError> {
         let prepared = connection.and_then(|it| {
-            it.busy_timeout(std::time::Duration::from_secs(2))?;
+            it.busy_timeout(Duration::from_secs(2))?;
             it.pragma_update(None, "journal_mode", "WAL")?;
             it.pragma_update(None, "synchronous", "OFF")?;
             // Each page is read once; keeping them would only be memory. In KiB, since negative.
             it.pragma_update(None, "cache_size", -256)?;
             let version: i64 = it.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if version != VERSION {
-                let drop = "DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS definitions; DROP TABLE IF EXISTS costs;";
+                let drop = "DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS failures; DROP TABLE IF EXISTS definitions; DROP TABLE IF EXISTS costs;";
                 it.execute_batch(drop)?;
                 it.execute_batch(SCHEMA)?;
                 it.pragma_update(None, "user_version", VERSION)?;
@@ -172,6 +174,7 @@ impl DescriptorCache {
                 "INSERT OR REPLACE INTO sources VALUES (?1, ?2, ?3)",
                 params![source, identity.to_string(), text],
             )?;
+            transaction.execute("DELETE FROM failures WHERE source = ?1", [source])?;
             for manifest in manifests {
                 let json = serde_json::to_string(manifest).unwrap_or_default();
                 transaction.execute(
@@ -200,6 +203,39 @@ impl DescriptorCache {
                 })
             })
             .ok()?
+    }
+
+    /// Remembers that a source could not say what it offers.
+    pub fn put_failure(
+        &self,
+        source: &str,
+        identity: &Digest,
+        why: &str,
+        at: SystemTime,
+    ) -> Result<(), CacheError> {
+        let put = "INSERT OR REPLACE INTO failures VALUES (?1, ?2, ?3, ?4)";
+        let row = params![source, identity.to_string(), why, milliseconds(at)];
+        let done = self.connection.lock().execute(put, row);
+        done.map(drop).map_err(|source| self.failed(source))
+    }
+
+    /// Why a source could not say what it offers, and how long ago that was, if it is still the
+    /// same source.
+    pub fn failure(
+        &self,
+        source: &str,
+        identity: &Digest,
+        now: SystemTime,
+    ) -> Option<(String, Duration)> {
+        let find = "SELECT why, at FROM failures WHERE source = ?1 AND identity = ?2";
+        let connection = self.connection.lock();
+        let found = connection.query_row(find, params![source, identity.to_string()], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?))
+        });
+        let (why, at) = found.ok()?;
+        // A time to come is one of a clock that was set back.
+        let age = u64::try_from(milliseconds(now) - at).ok()?;
+        Some((why, Duration::from_millis(age)))
     }
 
     /// A definition seen before.
@@ -242,4 +278,9 @@ impl DescriptorCache {
             .map(|it| u64::try_from(it).unwrap_or(0))
             .map_err(|source| self.failed(source))
     }
+}
+
+fn milliseconds(at: SystemTime) -> i64 {
+    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

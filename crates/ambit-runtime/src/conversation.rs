@@ -183,9 +183,14 @@ impl Conversation {
         Conversation { caller, patience }
     }
 
+    /// With this caller, outside a pipeline: no deadline depends on it.
+    pub fn with(caller: Arc<dyn Caller>) -> Self {
+        Conversation::new(caller, Arc::default())
+    }
+
     /// With nobody at the other end.
     pub fn with_nobody() -> Self {
-        Conversation::new(Arc::new(NobodyCalling), Arc::default())
+        Conversation::with(Arc::new(NobodyCalling))
     }
 
     /// Whoever asked for the call.

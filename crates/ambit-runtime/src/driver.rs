@@ -27,6 +27,7 @@ use crate::patience::Patience;
 use crate::random::random_word;
 use crate::recorder::Recorder;
 use crate::session::Session;
+use crate::skill::{SKILL_MD, own_place};
 use crate::start::{StartedCall, record_start};
 
 /// What somebody wants to call.
@@ -93,7 +94,7 @@ impl Session {
         let loads_skill = capability
             .as_deref()
             .is_some_and(|it| it.descriptor().kind == Kind::Skill)
-            && intent.arguments.get("path").is_none();
+            && !names_file(&intent.arguments);
         let mut drive = Drive {
             session: self,
             policy,
@@ -155,6 +156,13 @@ impl Session {
             self.scope.market.parts.redactor.shown_json(arguments)
         }
     }
+}
+
+/// Whether a call of a skill is for a file beside its `SKILL.md`.
+fn names_file(arguments: &Value) -> bool {
+    let uri = arguments.get("uri").and_then(Value::as_str);
+    let beside = uri.is_some_and(|it| own_place(it).is_none_or(|(_, path)| path != SKILL_MD));
+    beside || arguments.get("path").is_some()
 }
 
 enum Next {

@@ -27,8 +27,10 @@ pub mod resolver;
 mod resources;
 pub mod results;
 pub mod session;
+pub mod skill;
 mod start;
 pub mod tokens;
+pub mod watchdog;
 
 pub use driver::{CallReport, CallRequest};
 pub use tokio_util::sync::CancellationToken;

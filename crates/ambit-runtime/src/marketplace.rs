@@ -134,11 +134,12 @@ impl CapabilityMarketplace {
                 self.declared(source, manifests)
             }
             Offer::Seen {
+                source,
                 descriptors,
                 unavailable,
                 quarantined,
             } => SourceSnapshot {
-                source: source_of(&key, descriptors.iter().map(|it| &it.id)),
+                source,
                 descriptors,
                 unavailable,
                 quarantined,

@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::watchdog;
+
 /// A running process group. Dropping it kills all of it.
 pub struct Group {
     leader: Child,
@@ -23,8 +25,10 @@ pub struct Group {
 impl Group {
     /// Starts a command as the leader of a group.
     pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        watchdog::wake();
         let leader = command.process_group(0).kill_on_drop(true).spawn()?;
         let id = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        id.into_iter().for_each(watchdog::born);
         Ok(Group { leader, id })
     }
 
@@ -54,9 +58,9 @@ impl Group {
             children.recv().await;
         }
         self.kill();
-        let status = self.leader.wait().await;
-        self.id = None;
-        status
+        // Told first: once the leader is reaped its number may be somebody else's.
+        self.id.take().into_iter().for_each(watchdog::gone);
+        self.leader.wait().await
     }
 
     fn leader_has_ended(&self) -> io::Result<bool> {
@@ -75,6 +79,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
+        self.id.take().into_iter().for_each(watchdog::gone);
     }
 }
 
@@ -86,12 +91,10 @@ pub struct GroupGuard(Option<Pid>);
 impl GroupGuard {
     /// Guards the group a child leads.
     pub fn of(child: &Child) -> Self {
-        GroupGuard(
-            child
-                .id()
-                .and_then(|id| i32::try_from(id).ok())
-                .and_then(Pid::from_raw),
-        )
+        let group = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = group.and_then(Pid::from_raw);
+        group.into_iter().for_each(watchdog::born);
+        GroupGuard(group)
     }
 }
 
@@ -100,6 +103,7 @@ impl Drop for GroupGuard {
         if let Some(group) = self.0 {
             // Already gone is what we want.
             let _ = kill_process_group(group, Signal::KILL);
+            watchdog::gone(group);
         }
     }
 }

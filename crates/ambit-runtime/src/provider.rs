@@ -9,6 +9,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::broadcast;
 
+use crate::skill::SkillEntry;
+
 /// Something a provider says unasked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderNews {
@@ -36,6 +38,21 @@ pub trait Provider: Send + Sync {
     /// Log lines of this gravity and above are wanted, from the next connection on if there is
     /// none now.
     async fn log_from(&self, level: &str);
+
+    /// The skills it has, as far as it lists them.
+    async fn skills(&self) -> Result<Vec<SkillEntry>, ErrorAnswer> {
+        Ok(Vec::new())
+    }
+
+    /// The skill whose `SKILL.md` is at an address, listed or not.
+    async fn skill(&self, _uri: &str) -> Result<Option<SkillEntry>, ErrorAnswer> {
+        Ok(None)
+    }
+
+    /// What is directly in a folder of one of its skills, if it has such a folder.
+    async fn folder(&self, _uri: &str) -> Result<Option<Vec<Value>>, ErrorAnswer> {
+        Ok(None)
+    }
 
     /// What it says from now on.
     fn news(&self) -> broadcast::Receiver<ProviderNews>;

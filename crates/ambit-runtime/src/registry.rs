@@ -139,9 +139,14 @@ impl CapabilityRegistry {
                 }
                 continue;
             };
-            match grant::check(&describe(resolver.as_ref()), &config) {
-                Ok(grant) => checked.grants.push(grant),
-                Err(found) => problems.extend(found),
+            let offer = describe(resolver.as_ref());
+            match (grant::check(&offer, &config), offer.unseen) {
+                (Ok(grant), _) => checked.grants.push(grant),
+                // Whether it has these tools nobody can say; that takes nothing else away.
+                (Err(found), Some(reason)) if found.iter().all(is_unknown_tool) => {
+                    checked.skipped.push(Skipped { key, reason });
+                }
+                (Err(found), _) => problems.extend(found),
             }
         }
         if problems.is_empty() {
@@ -188,4 +193,8 @@ impl CapabilityRegistry {
         }
         resolved
     }
+}
+
+fn is_unknown_tool(problem: &GrantProblem) -> bool {
+    matches!(problem, GrantProblem::UnknownTool { .. })
 }

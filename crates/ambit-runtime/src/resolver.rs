@@ -86,7 +86,9 @@ pub enum Offer {
     Declared(Vec<CapabilityManifest>),
     /// Seen the last time its provider ran. Definitions are found by digest in the cache.
     Seen {
-        /// The light entries, all of one source.
+        /// The source they are filed under: `mcp:github`.
+        source: String,
+        /// The light entries, all of that source.
         descriptors: Vec<Arc<CapabilityDescriptor>>,
         /// Why it cannot serve at the moment.
         unavailable: Option<String>,
@@ -125,13 +127,22 @@ pub trait CapabilityResolver: Send + Sync {
 /// The light description of a resolver.
 pub fn describe(resolver: &dyn CapabilityResolver) -> ResolverDescriptor {
     let named = |id: &CapabilityId| (id.name().to_owned(), id.clone());
+    let (tools, unseen): (BTreeMap<_, _>, _) = match resolver.offer() {
+        Offer::Declared(manifests) => (manifests.iter().map(|it| named(&it.id)).collect(), None),
+        Offer::Seen {
+            descriptors,
+            unavailable,
+            ..
+        } => {
+            let unseen = unavailable.filter(|_| descriptors.is_empty());
+            (descriptors.iter().map(|it| named(&it.id)).collect(), unseen)
+        }
+    };
     ResolverDescriptor {
         key: resolver.key().to_owned(),
         summary: resolver.summary().to_owned(),
-        tools: match resolver.offer() {
-            Offer::Declared(manifests) => manifests.iter().map(|it| named(&it.id)).collect(),
-            Offer::Seen { descriptors, .. } => descriptors.iter().map(|it| named(&it.id)).collect(),
-        },
+        tools,
         config_schema: resolver.config_schema(),
+        unseen,
     }
 }

@@ -1,8 +1,10 @@
-//! Which capability an address belongs to: the resource that is listed there, else a template it
-//! fits, else whatever its server makes of it.
+//! Which capability an address belongs to: the skill whose file it is, else the resource that is
+//! listed there, else a template it fits, else whatever its server makes of it.
 
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::visible::VisibleSet;
+
+use crate::skill::own_place;
 
 /// The last part of the id that stands for resources no list and no template has.
 const ANY: &str = "template:any";
@@ -15,6 +17,11 @@ pub(crate) fn at<'a>(
     server: Option<&str>,
     template: impl Fn(&CapabilityId) -> Option<String>,
 ) -> Option<&'a CapabilityId> {
+    if server.is_none()
+        && let Some(skill) = skill_at(visible, uri)
+    {
+        return Some(skill);
+    }
     let ids = || {
         visible
             .entries()
@@ -34,6 +41,15 @@ pub(crate) fn at<'a>(
     listed
         .or_else(|| ids().filter(|id| id.name() != ANY).find(fits))
         .or_else(of_any)
+}
+
+/// The visible skill an address is inside of. No server can take it over.
+fn skill_at<'a>(visible: &'a VisibleSet, uri: &str) -> Option<&'a CapabilityId> {
+    let (name, _) = own_place(uri)?;
+    let id = CapabilityId::skill(name).ok()?;
+    visible
+        .find(id.as_str())
+        .filter(|it| it.kind() == Kind::Skill)
 }
 
 /// Whether an address can be an expansion of a template (RFC 6570). A plain variable stands for

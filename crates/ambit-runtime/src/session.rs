@@ -11,7 +11,7 @@ use ambit_core::diff::VisibleDiff;
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::grant::GrantProblem;
-use ambit_core::id::CapabilityId;
+use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
@@ -272,11 +272,12 @@ impl Session {
         crate::resources::at(&visible, uri, None, |id| self.scope.address(id)).cloned()
     }
 
-    /// Every provider behind something visible, once each.
+    /// Every provider behind something visible, once each, by name. Not that of skills: what it
+    /// has beside the visible ones is nobody's business here.
     pub fn providers(&self) -> Vec<Arc<dyn Provider>> {
         let mut by_name = BTreeMap::new();
         for entry in self.visible().entries() {
-            if by_name.contains_key(entry.id.owner()) {
+            if entry.id.kind() == Kind::Skill || by_name.contains_key(entry.id.owner()) {
                 continue;
             }
             if let Some(provider) = self.executor(&entry.id).and_then(|it| it.provider()) {

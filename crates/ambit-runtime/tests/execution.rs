@@ -276,6 +276,7 @@ async fn a_known_secret_leaves_in_no_direction() {
             Content::Block(json!({"type": "resource", "uri": format!("x://{CANARY}"), CANARY: 1})),
         ],
         structured: Some(json!({"n": 1, "more": [CANARY], CANARY: true})),
+        meta: Some(json!({"key": CANARY})),
     };
     let broken = Output::text("x").with_structured(json!({"n": CANARY}));
     let tools = vec![

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod entry;
 pub mod error;
 pub mod folder;
 pub mod frontmatter;

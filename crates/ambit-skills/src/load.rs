@@ -10,7 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 use ambit_core::digest::Digest;
 use ambit_core::id::CapabilityId;
+use ambit_runtime::skill::frontmatter as written_frontmatter;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::error::SkillError;
 use crate::folder::{ReadRefusal, SkillFolder, read_file};
@@ -52,7 +54,10 @@ pub struct LoadedSkill {
     /// Of the whole folder: what approval is given to.
     pub digest: Digest,
     folder: SkillFolder,
-    files: BTreeMap<PathBuf, FileState>,
+    pub(crate) files: BTreeMap<PathBuf, FileState>,
+    pub(crate) skill_md_path: PathBuf,
+    /// The frontmatter as JSON, nothing in it left out or made plainer.
+    pub(crate) head: Map<String, Value>,
 }
 
 /// Which part of a file to read.
@@ -125,6 +130,10 @@ pub fn load(skill: &Skill) -> Result<LoadedSkill, SkillError> {
             size: state.size,
         })
         .collect();
+    let written = std::str::from_utf8(&skill_md)
+        .ok()
+        .and_then(written_frontmatter);
+    let head = written.unwrap_or_else(|| plain(&valid.frontmatter));
     Ok(LoadedSkill {
         id: skill.id.clone(),
         frontmatter: valid.frontmatter,
@@ -134,7 +143,17 @@ pub fn load(skill: &Skill) -> Result<LoadedSkill, SkillError> {
         digest,
         folder: skill.folder.clone(),
         files,
+        skill_md_path,
+        head,
     })
+}
+
+/// For frontmatter only Ambit's own reader understands.
+fn plain(frontmatter: &Frontmatter) -> Map<String, Value> {
+    match serde_json::to_value(frontmatter) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
 }
 
 /// The digest approval is given to: of everything in the skill's folder as it is now.
@@ -194,7 +213,7 @@ impl LoadedSkill {
         })
     }
 
-    fn whole_file(&self, relative: &str) -> Result<Vec<u8>, SkillError> {
+    pub(crate) fn whole_file(&self, relative: &str) -> Result<Vec<u8>, SkillError> {
         let skill = || self.frontmatter.name.clone();
         let file = || clip(relative);
         let outside = || SkillError::NotInFolder {

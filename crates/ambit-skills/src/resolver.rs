@@ -10,13 +10,17 @@ use ambit_core::id::CapabilityId;
 use ambit_core::manifest::{Acceptance, CapabilityManifest, Hints};
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
+use ambit_runtime::provider::{Provider, ProviderNews};
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
 };
+use ambit_runtime::skill::own_place;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::broadcast;
 
+use crate::entry::SkillsSide;
 use crate::load::{FileContent, LoadedSkill, Page, folder_digest, load};
 use crate::scan::{Skill, SkillSet};
 
@@ -29,8 +33,8 @@ pub struct SkillsResolver {
 }
 
 /// A skill, and the digest a person accepts.
-struct Offered {
-    skill: Skill,
+pub(crate) struct Offered {
+    pub(crate) skill: Skill,
     content: Digest,
 }
 
@@ -73,7 +77,8 @@ fn manifest(offered: &Offered) -> CapabilityManifest {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "A file of the skill; without it, the skill itself."},
-                "offset": {"type": "integer", "minimum": 0, "description": "The byte to start at."}
+                "offset": {"type": "integer", "minimum": 0, "description": "The byte to start at."},
+                "uri": {"type": "string", "maxLength": 4096, "description": "The address of a file of the skill, to be read whole."}
             },
             "additionalProperties": false
         }),
@@ -152,6 +157,7 @@ impl CapabilityResolver for SkillsResolver {
         let executor = Arc::new(SkillsExecutor {
             skills: Arc::clone(&self.skills),
             loaded: Arc::default(),
+            news: broadcast::Sender::new(1),
         });
         Ok(Resolution::Only { executor, ids })
     }
@@ -163,6 +169,8 @@ impl CapabilityResolver for SkillsResolver {
 struct SkillsExecutor {
     skills: Arc<BTreeMap<CapabilityId, Offered>>,
     loaded: Arc<Mutex<BTreeMap<CapabilityId, Arc<LoadedSkill>>>>,
+    /// Nothing is ever said here.
+    news: broadcast::Sender<ProviderNews>,
 }
 
 #[async_trait]
@@ -171,22 +179,34 @@ impl CapabilityExecutor for SkillsExecutor {
         let this = self.clone();
         let id = call.id().clone();
         let arguments = call.into_arguments();
-        let work = move || match arguments.get("path").and_then(Value::as_str) {
-            None => this.load(&id),
-            Some(path) => this.read(
-                &id,
-                path,
-                arguments.get("offset").and_then(Value::as_u64).unwrap_or(0),
-            ),
+        let offset = arguments.get("offset").and_then(Value::as_u64);
+        let text = move |key: &str| {
+            arguments
+                .get(key)
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let offset = offset.unwrap_or(0);
+        let work = move || match (text("uri"), text("path")) {
+            (Some(uri), _) => this.resource(&id, &uri),
+            (None, Some(path)) => this.read(&id, &path, offset),
+            (None, None) => this.load(&id).map(|it| Output::text(it.render())),
         };
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|error| Failure::provider(error.to_string()))?
     }
+
+    fn provider(&self) -> Option<Arc<dyn Provider>> {
+        Some(Arc::new(SkillsSide {
+            skills: Arc::clone(&self.skills),
+            news: self.news.clone(),
+        }))
+    }
 }
 
 impl SkillsExecutor {
-    fn load(&self, id: &CapabilityId) -> Result<Output, Failure> {
+    fn load(&self, id: &CapabilityId) -> Result<Arc<LoadedSkill>, Failure> {
         let offered = self
             .skills
             .get(id)
@@ -197,12 +217,26 @@ impl SkillsExecutor {
                 "the skill changed since it was listed; it has to be accepted again as it is now",
             ));
         }
-        let text = loaded.render();
+        let loaded = Arc::new(loaded);
         self.loaded
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.clone(), Arc::new(loaded));
-        Ok(Output::text(text))
+            .insert(id.clone(), Arc::clone(&loaded));
+        Ok(loaded)
+    }
+
+    /// A file whole, for somebody who knows the skill's entry: it need not be loaded before.
+    fn resource(&self, id: &CapabilityId, uri: &str) -> Result<Output, Failure> {
+        let place = own_place(uri).filter(|(name, _)| *name == id.name());
+        let Some((_, path)) = place else {
+            return Err(Failure::refused(format!(
+                "`{uri}` is no file of this skill"
+            )));
+        };
+        // The file may well be there, so this is not to be taken for its absence.
+        let loaded = self.load(id).map_err(|it| Failure::provider(it.message))?;
+        let read = loaded.resource(uri, &path);
+        read.map_err(|error| Failure::refused(error.to_string()))
     }
 
     fn read(&self, id: &CapabilityId, path: &str, offset: u64) -> Result<Output, Failure> {

@@ -1,30 +1,35 @@
 //! Keeping up with servers while clients stay: those nothing is known of are looked at without
-//! holding anybody up for long, and one that says its lists changed is asked for them again.
+//! holding anybody up for long, one that says its lists changed is asked for them again, and what a
+//! person accepts in another process counts here. All of it ends with the marketplace.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ambit_mcp::McpResolver;
 use ambit_runtime::marketplace::CapabilityMarketplace;
-use futures_util::future::join_all;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::servers::Servers;
+use crate::trust::TrustStore;
 
 /// How long clients wait for servers nothing is known of. Whoever is later is told of as a change.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How soon an answer given elsewhere counts here.
+const SOON: Duration = Duration::from_secs(1);
 /// Servers that change several lists say so several times.
 const SETTLING: Duration = Duration::from_millis(50);
 
 /// Looks at servers nothing is known of, and goes on with that in the background where it takes
 /// long; then follows what all of them say. `progress` hears of each first look as it ends.
 pub async fn keep_up(
-    servers: Arc<Servers>,
+    servers: &Arc<Servers>,
     market: &Arc<CapabilityMarketplace>,
+    trust: &Arc<TrustStore>,
     progress: impl Fn(&str, Result<usize, String>) + Send + Sync + 'static,
 ) {
     let looking = {
-        let (servers, market) = (Arc::clone(&servers), Arc::clone(market));
+        let (servers, market) = (Arc::clone(servers), Arc::clone(market));
         tokio::spawn(async move {
             let looked_at = |name: &str, seen: Result<usize, String>| {
                 progress(name, seen);
@@ -35,19 +40,49 @@ pub async fn keep_up(
     };
     // Time ran out, or it is done: both are fine.
     let _ = timeout(PATIENCE, looking).await;
-    let market = Arc::clone(market);
-    tokio::spawn(async move {
-        let following = servers.connectable().map(|it| follow(it, &market));
-        join_all(following).await;
-    });
+    for resolver in servers.connectable() {
+        let changes = resolver.server().changes();
+        let (resolver, market) = (Arc::downgrade(resolver), Arc::downgrade(market));
+        tokio::spawn(follow(changes, resolver, market));
+    }
+    let (servers, market) = (Arc::downgrade(servers), Arc::downgrade(market));
+    tokio::spawn(accepted(Arc::clone(trust), servers, market));
 }
 
-/// Asks a server again whenever it says that something changed.
-async fn follow(resolver: &McpResolver, market: &CapabilityMarketplace) {
-    let mut changes = resolver.server().changes();
+/// Takes in what other processes saw of servers and what was accepted of it. A session notices by
+/// itself that its catalog has changed.
+async fn accepted(
+    trust: Arc<TrustStore>,
+    servers: Weak<Servers>,
+    market: Weak<CapabilityMarketplace>,
+) {
+    let mut seen = trust.written_elsewhere().ok();
+    loop {
+        sleep(SOON).await;
+        let (Some(servers), Some(market)) = (servers.upgrade(), market.upgrade()) else {
+            return;
+        };
+        let now = trust.written_elsewhere().ok();
+        if now != seen {
+            seen = now;
+            servers.reload(market.cache());
+            market.refresh();
+        }
+    }
+}
+
+/// Asks a server again whenever it says that something changed, for as long as it is there.
+async fn follow(
+    mut changes: watch::Receiver<u64>,
+    resolver: Weak<McpResolver>,
+    market: Weak<CapabilityMarketplace>,
+) {
     while changes.changed().await.is_ok() {
         sleep(SETTLING).await;
         changes.mark_unchanged();
+        let (Some(resolver), Some(market)) = (resolver.upgrade(), market.upgrade()) else {
+            return;
+        };
         if let Err(error) = resolver.refresh(market.cache()).await {
             let server = &resolver.server().spec().name;
             tracing::warn!(server, %error, "its new lists could not be read");

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::digest::Digest;
-use ambit_mcp::{McpResolver, McpServer, PinStore, ServerSpec, Transport, refresh_missing};
+use ambit_mcp::{
+    McpResolver, McpServer, PinStore, ServerSpec, ServerState, Transport, refresh_missing,
+};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -23,7 +25,7 @@ const FIRST_SIGHT: Duration = Duration::from_secs(20);
 const DISABLED: &str = "it is disabled in ambit.json";
 
 /// The servers of a configuration.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Servers {
     connectable: Vec<Arc<McpResolver>>,
     disabled: Vec<Arc<Disabled>>,
@@ -64,19 +66,34 @@ impl Servers {
         )
     }
 
-    /// Those that can be connected.
-    pub fn connectable(&self) -> impl Iterator<Item = &McpResolver> {
-        self.connectable.iter().map(Arc::as_ref)
+    /// Where each stands, in a word.
+    pub fn states(&self) -> Vec<(String, &'static str)> {
+        let state = |it: &Arc<McpResolver>| match it.server().status().state {
+            ServerState::NotConnected => "not_connected",
+            ServerState::Connecting => "connecting",
+            ServerState::Connected => "connected",
+            ServerState::LeftAlone { .. } => "left_alone",
+        };
+        let connectable = self.connectable.iter();
+        let connectable = connectable.map(|it| (it.server().spec().name.clone(), state(it)));
+        let disabled = self.disabled.iter().map(|it| (it.0.clone(), "disabled"));
+        connectable.chain(disabled).collect()
     }
 
-    /// Those nothing is known of yet.
+    /// Those nothing is known of yet, unless they failed a moment ago.
     pub fn unseen(&self) -> Vec<&str> {
-        let unseen = self.connectable.iter().filter(|it| it.is_missing());
+        let unseen = self.connectable.iter().filter(|it| it.is_due());
         unseen.map(|it| it.server().spec().name.as_str()).collect()
     }
 
+    /// Those that can be connected.
+    pub fn connectable(&self) -> &[Arc<McpResolver>] {
+        &self.connectable
+    }
+
     /// Connects those nothing is known of, all at once. `progress` hears of each as it ends: how
-    /// many tools it brings, or what is wrong.
+    /// many tools it brings, or what is wrong. May run beside a marketplace that was made without
+    /// waiting for it; `CapabilityMarketplace::refresh` takes in what came of it.
     pub async fn see(
         &self,
         cache: &DescriptorCache,
@@ -91,6 +108,11 @@ impl Servers {
         .await;
     }
 
+    /// Takes in what another process saw of them. Nothing is started.
+    pub fn reload(&self, cache: &DescriptorCache) {
+        self.connectable.iter().for_each(|it| it.reload(cache));
+    }
+
     /// Asks every server again what it offers.
     pub async fn see_again(
         &self,
@@ -99,11 +121,8 @@ impl Servers {
     ) {
         let progress = &progress;
         let asked = self.connectable.iter().map(|it| async move {
-            let seen = tokio::time::timeout(FIRST_SIGHT, it.refresh(cache)).await;
-            let seen = match seen {
-                Ok(seen) => seen.map_err(|error| error.to_string()),
-                Err(_) => Err(format!("it did not answer within {FIRST_SIGHT:?}")),
-            };
+            let seen = it.refresh_within(FIRST_SIGHT, cache).await;
+            let seen = seen.map_err(|error| error.to_string());
             progress(&it.server().spec().name, seen);
         });
         futures_util::future::join_all(asked).await;
@@ -171,6 +190,7 @@ impl CapabilityResolver for Disabled {
 
     fn offer(&self) -> Offer {
         Offer::Seen {
+            source: format!("mcp:{}", self.0),
             descriptors: Vec::new(),
             unavailable: Some(DISABLED.to_owned()),
             quarantined: BTreeMap::new(),

@@ -11,6 +11,7 @@ use crate::fixture::descriptor;
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
 use crate::permission::{Mode, Rule, Rules, Verdict};
+use crate::quarantine::{Quarantine, QuarantineReason};
 use crate::turn::{Asked, Relevance, Shown};
 use crate::visible::{Layer, Signal, VisibleReason};
 use crate::weights::Weights;
@@ -247,6 +248,16 @@ fn reasons_to_hide() {
         unavailable: None,
         quarantined: Default::default(),
     });
+    let held = Quarantine {
+        reason: QuarantineReason::Changed,
+        diff: String::new(),
+    };
+    let (catalog, _) = catalog.with_source(SourceSnapshot {
+        source: "mcp:db".into(),
+        descriptors: vec![descriptor("mcp__db__query reads").into()],
+        unavailable: Some("held comes first".into()),
+        quarantined: [(id("mcp__db__query"), held)].into(),
+    });
     let mut turn = directed();
     turn.excludes.insert(id("skill__review"));
     turn.mode = Mode::ReadOnly;
@@ -261,6 +272,7 @@ fn reasons_to_hide() {
     for (id_text, word) in [
         ("local__media__send", "channelCannot"),
         ("skill__review", "excluded"),
+        ("mcp__db__query", "quarantined"),
         ("mcp__ci__cancel", "modeForbids"),
         ("mcp__ci__job_log", "notGranted"),
         ("mcp__gh__get_issue", "ruleForbids"),

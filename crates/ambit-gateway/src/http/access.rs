@@ -235,3 +235,6 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>
         (Some(_), Some(_)) => Err(Unclear),
     }
 }
+
+#[cfg(test)]
+mod tests;

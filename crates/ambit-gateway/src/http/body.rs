@@ -25,9 +25,10 @@ pub(crate) struct Bodies {
 }
 
 /// A body, read whole, and its share of the budget.
+#[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) bytes: Bytes,
-    pub(crate) share: Vec<OwnedSemaphorePermit>,
+    pub(crate) _share: Vec<OwnedSemaphorePermit>,
 }
 
 /// Why a body was not read.
@@ -105,7 +106,7 @@ impl Bodies {
         }
         Ok(Read {
             bytes: collected.into_bytes(),
-            share,
+            _share: share,
         })
     }
 }
@@ -147,5 +148,41 @@ impl Collected {
             Collected::One(piece) => piece,
             Collected::More(pieces) => pieces.freeze(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http_body_util::Full;
+
+    use super::*;
+
+    fn body(kilobytes: usize) -> Full<Bytes> {
+        Full::new(Bytes::from(vec![b' '; kilobytes << 10]))
+    }
+
+    #[tokio::test]
+    async fn large_bodies_share_a_budget_that_small_ones_do_not_need() {
+        let bodies = Bodies::new(&HttpLimits {
+            body_bytes: 64 << 10,
+            bodies_bytes: 32 << 10,
+            body_time: Duration::from_millis(50),
+            ..HttpLimits::default()
+        });
+        let held = bodies.read(body(40)).await.ok().unwrap();
+        assert_eq!((held.bytes.len(), held._share.len()), (40 << 10, 1));
+        for (kilobytes, expected) in [
+            (0, None),
+            (16, None),
+            (40, Some(BodyRefusal::TooSlow)),
+            (65, Some(BodyRefusal::TooLarge)),
+        ] {
+            let read = bodies.read(body(kilobytes)).await;
+            assert_eq!(read.err(), expected, "{kilobytes}");
+        }
+        drop(held);
+        assert!(bodies.read(body(40)).await.is_ok());
     }
 }

@@ -3,15 +3,19 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
+
+use super::running::{Drained, Run, Running};
 
 /// All open connections.
 pub(crate) struct Connections {
     most: usize,
     table: Mutex<Table>,
+    /// Those displaced included, until they have let go.
+    alive: Running,
 }
 
 #[derive(Default)]
@@ -34,6 +38,7 @@ pub(crate) struct Connection {
     all: Arc<Connections>,
     /// Asks for its end.
     pub(crate) close: CancellationToken,
+    _alive: Run,
 }
 
 /// A request at work on a connection; while there is one, the connection is not displaced.
@@ -47,6 +52,7 @@ impl Connections {
         Arc::new(Connections {
             most,
             table: Mutex::default(),
+            alive: Running::default(),
         })
     }
 
@@ -76,7 +82,13 @@ impl Connections {
             number,
             all: Arc::clone(self),
             close,
+            _alive: self.alive.begin(),
         })
+    }
+
+    /// Waits until all of them have ended, for so long at most.
+    pub(crate) async fn end(&self, patience: Duration) -> Drained {
+        self.alive.end(patience).await
     }
 
     /// How many there are.

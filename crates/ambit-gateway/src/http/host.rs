@@ -106,8 +106,13 @@ pub(crate) fn host_is_allowed(host: &str, local: IpAddr, allowed: &[AllowedHost]
 
 /// Whether pages of this origin may speak to this server.
 pub(crate) fn origin_is_allowed(origin: &str, allowed: &[AllowedOrigin]) -> bool {
-    Origin::parse(origin)
-        .is_some_and(|origin| origin.name.is_loopback() || allowed.iter().any(|it| it.0 == origin))
+    let is_local = Origin::parse(origin).is_some_and(|it| it.name.is_loopback());
+    is_local || is_named(origin, allowed)
+}
+
+/// Whether this origin is one of those.
+pub(crate) fn is_named(origin: &str, allowed: &[AllowedOrigin]) -> bool {
+    Origin::parse(origin).is_some_and(|origin| allowed.iter().any(|it| it.0 == origin))
 }
 
 /// The authority of a request line that carries one: it outweighs the header.

@@ -34,6 +34,15 @@ pub struct HttpLimits {
     pub drain: Duration,
 }
 
+impl HttpLimits {
+    /// Most streams somebody listens to at once. With calls they leave some connections over, so
+    /// that there is always one that can make room for whoever comes next.
+    pub(crate) fn streams(&self) -> usize {
+        let others = self.calls + self.connections / 8;
+        self.connections.saturating_sub(others).max(1)
+    }
+}
+
 impl Default for HttpLimits {
     fn default() -> Self {
         HttpLimits {

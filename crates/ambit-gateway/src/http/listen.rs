@@ -7,7 +7,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -27,6 +27,21 @@ use super::patient::Patient;
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no more to give.
 const BREATH: Duration = Duration::from_millis(50);
+
+/// How many may wait to be accepted. Whoever finds no place among them tries again a second later.
+const WAITING: u32 = 4096;
+
+/// Listens.
+pub(crate) fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match listen {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A server that was stopped a moment ago does not keep the next one from its place.
+    socket.set_reuseaddr(true)?;
+    socket.bind(listen)?;
+    socket.listen(WAITING)
+}
 
 /// Accepts until told to stop.
 pub(crate) async fn accept(
@@ -70,6 +85,8 @@ async fn connect(
     let Ok(local) = stream.local_addr() else {
         return;
     };
+    // An IPv4 client of an IPv6 listener means the IPv4 address.
+    let local = local.ip().to_canonical();
     // Small messages both ways: waiting for more to send would be most of their time.
     let _ = stream.set_nodelay(true);
     match tls {
@@ -89,12 +106,8 @@ async fn connect(
     }
 }
 
-async fn serve<S>(
-    stream: S,
-    local: SocketAddr,
-    connection: Arc<Connection>,
-    endpoint: Arc<Endpoint>,
-) where
+async fn serve<S>(stream: S, local: IpAddr, connection: Arc<Connection>, endpoint: Arc<Endpoint>)
+where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = &endpoint.limits;
@@ -105,10 +118,11 @@ async fn serve<S>(
         service_fn(move |request| {
             let endpoint = Arc::clone(&endpoint);
             let connection = Arc::clone(&connection);
-            async move {
-                let answer = endpoint.respond(request, &connection, local.ip()).await;
+            // Boxed: a connection keeps room for the whole of it, and most of the time is idle.
+            Box::pin(async move {
+                let answer = endpoint.respond(request, &connection, local).await;
                 Ok::<_, Infallible>(answer)
-            }
+            })
         })
     };
     let stream = TokioIo::new(Patient::new(stream, limits.write_time));

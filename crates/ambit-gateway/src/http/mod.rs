@@ -5,16 +5,22 @@
 //! reading of the configuration) → the SDK, which speaks the protocol → the crate's handler.
 
 mod access;
+mod answer;
 mod body;
 mod connections;
+mod cors;
 mod endpoint;
+mod hold;
 mod host;
 mod limits;
 mod listen;
+mod metrics;
+mod pages;
 mod patient;
 mod running;
 mod served;
 mod sessions;
+mod tls;
 mod token;
 
 use std::io;
@@ -24,13 +30,14 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::time::interval;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 pub use access::{Caller, Door, Lock};
 pub use host::{AllowedHost, AllowedOrigin};
 pub use limits::HttpLimits;
-pub use served::Served;
+pub(crate) use metrics::CallCounts;
+pub use served::{Served, Upstreams};
+pub use tls::{Tls, TlsError};
 pub use token::{NewToken, TokenDigest};
 
 use endpoint::Endpoint;
@@ -40,10 +47,13 @@ use served::Generation;
 /// How often sessions are looked through.
 const SWEEP: Duration = Duration::from_secs(1);
 
+/// How long clients may take to receive the end of what was sent to them.
+const PARTING: Duration = Duration::from_secs(1);
+
 /// The HTTP front, listening and not yet serving.
 pub struct HttpFront {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     control: HttpControl,
 }
 
@@ -53,19 +63,20 @@ pub struct HttpControl(Arc<Endpoint>);
 
 impl HttpFront {
     /// Listens.
-    pub async fn bind(
+    pub fn bind(
         listen: SocketAddr,
-        tls: Option<TlsAcceptor>,
+        tls: Option<Tls>,
         limits: HttpLimits,
         door: Door,
         served: Served,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(listen).await?;
-        let generation = Generation::new(1, served, &limits);
+        let listener = listen::bind(listen)?;
+        let counts = Arc::default();
+        let generation = Generation::new(1, served, &limits, Arc::clone(&counts));
         Ok(HttpFront {
             listener,
             tls,
-            control: HttpControl(Arc::new(Endpoint::new(limits, door, generation))),
+            control: HttpControl(Arc::new(Endpoint::new(limits, door, generation, counts))),
         })
     }
 
@@ -85,7 +96,7 @@ impl HttpFront {
         let endpoint = self.control.0;
         let accepting = tokio::spawn(listen::accept(
             self.listener,
-            self.tls,
+            self.tls.map(|it| it.0),
             Arc::clone(&endpoint),
         ));
         let mut sweep = interval(SWEEP);
@@ -113,6 +124,10 @@ impl HttpFront {
         }
         endpoint.stop.cancel();
         endpoint.sessions.end_all().await;
+        // What was answered last is still on its way.
+        if let Drained::Except(left) = endpoint.connections.end(PARTING).await {
+            tracing::debug!(left, "connections are cut");
+        }
     }
 }
 
@@ -121,7 +136,8 @@ impl HttpControl {
     /// to its end first.
     pub fn offer(&self, served: Served) {
         let number = self.0.generation.load().number() + 1;
-        let generation = Generation::new(number, served, &self.0.limits);
+        let counts = Arc::clone(&self.0.calls_ended);
+        let generation = Generation::new(number, served, &self.0.limits, counts);
         self.0.generation.store(Arc::new(generation));
     }
 

@@ -97,3 +97,22 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         this.within(context, shutdown)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_does_not_read_is_not_waited_for() {
+        let (here, mut there) = duplex(16);
+        let mut stream = Patient::new(here, Duration::from_millis(50));
+        let (sent, read) = tokio::join!(stream.write_all(&[1; 64]), async {
+            there.read_exact(&mut [0; 64]).await
+        });
+        assert!(sent.is_ok() && read.is_ok());
+        let stuck = stream.write_all(&[1; 64]).await.unwrap_err();
+        assert_eq!(stuck.kind(), io::ErrorKind::TimedOut);
+    }
+}

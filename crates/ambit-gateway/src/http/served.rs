@@ -2,6 +2,7 @@
 //! generation, with sessions of its own; what began in this one ends in it.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use ambit_runtime::marketplace::CapabilityMarketplace;
@@ -12,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::Caller;
 use super::limits::HttpLimits;
+use super::metrics::CallCounts;
 use super::sessions::{SessionTable, Sessions};
+use crate::client::ClientTable;
 use crate::handler::Handler;
 use crate::rounds::Rounds;
 use crate::shared::SharedFronts;
@@ -27,7 +30,14 @@ pub struct Served {
     pub agents: BTreeMap<String, SessionSpec>,
     /// This style, whoever the client is.
     pub style: Option<Style>,
+    /// What is said of clients, besides what is known of them.
+    pub clients: ClientTable,
+    /// Servers behind, and where each stands.
+    pub upstreams: Upstreams,
 }
+
+/// Says which servers are behind, and where each stands.
+pub type Upstreams = Arc<dyn Fn() -> Vec<(String, &'static str)> + Send + Sync>;
 
 /// The protocol as the SDK speaks it over HTTP.
 pub(crate) type McpService = StreamableHttpService<Arc<Handler>, Sessions>;
@@ -44,12 +54,18 @@ pub(crate) struct Generation {
     served: Served,
     shared: BTreeMap<String, Arc<SharedFronts>>,
     rounds: BTreeMap<String, Arc<Rounds>>,
+    counts: Arc<CallCounts>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
 }
 
 impl Generation {
-    pub(crate) fn new(number: u64, served: Served, limits: &HttpLimits) -> Self {
+    pub(crate) fn new(
+        number: u64,
+        served: Served,
+        limits: &HttpLimits,
+        counts: Arc<CallCounts>,
+    ) -> Self {
         let shared = |agent: &String| {
             let fronts = SharedFronts::new(limits.stateless_clients);
             (agent.clone(), Arc::new(fronts))
@@ -63,6 +79,7 @@ impl Generation {
                 .map(|it| (it.clone(), Arc::default()))
                 .collect(),
             served,
+            counts,
             fronts: Mutex::default(),
         }
     }
@@ -73,6 +90,10 @@ impl Generation {
 
     pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
         &self.served.market
+    }
+
+    pub(crate) fn upstreams(&self) -> Vec<(String, &'static str)> {
+        (self.served.upstreams)()
     }
 
     /// What this caller speaks to; nothing if its agent is not served.
@@ -87,28 +108,41 @@ impl Generation {
             return None;
         }
         let mut fronts = self.fronts.lock();
-        let front = fronts.entry(caller.clone()).or_insert_with(|| {
-            let sessions = Arc::new(Sessions::new(table, caller.clone(), self.number));
-            let config = StreamableHttpServerConfig::default()
-                // Both are checked at the door.
-                .disable_allowed_hosts()
-                .disable_allowed_origins()
-                .with_json_response(true)
-                .with_max_request_body_bytes(limits.body_bytes)
-                .with_cancellation_token(stop.clone());
-            let agent = caller.agent.clone();
-            let generation = Arc::downgrade(self);
-            let handler = move || {
-                let made = generation.upgrade().and_then(|it| it.handler(&agent));
-                made.map(Arc::new)
-                    .ok_or_else(|| std::io::Error::other("this agent is not served any more"))
-            };
-            Arc::new(Front {
-                service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
-                sessions,
-            })
-        });
-        Some(Arc::clone(front))
+        if let Some(front) = fronts.get(caller) {
+            return Some(Arc::clone(front));
+        }
+        let front = Arc::new(self.open(caller, table, limits, stop));
+        fronts.insert(caller.clone(), Arc::clone(&front));
+        Some(front)
+    }
+
+    fn open(
+        self: &Arc<Self>,
+        caller: &Caller,
+        table: &Arc<SessionTable>,
+        limits: &HttpLimits,
+        stop: &CancellationToken,
+    ) -> Front {
+        let sessions = Arc::new(Sessions::new(table, caller.clone(), self.number));
+        let config = StreamableHttpServerConfig::default()
+            // Both are checked at the door.
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_json_response(true)
+            .with_max_request_body_bytes(limits.body_bytes)
+            .with_cancellation_token(stop.clone());
+        let agent = caller.agent.clone();
+        // Not kept alive by what it keeps itself.
+        let generation = Arc::downgrade(self);
+        let handler = move || {
+            let made = generation.upgrade().and_then(|it| it.handler(&agent));
+            made.map(Arc::new)
+                .ok_or_else(|| io::Error::other("this agent is not served any more"))
+        };
+        Front {
+            service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
+            sessions,
+        }
     }
 
     /// What answers one client's session, or one request that has none.
@@ -118,6 +152,8 @@ impl Generation {
         Some(Handler {
             shared: self.shared.get(agent).cloned(),
             rounds: Arc::clone(self.rounds.get(agent)?),
+            counts: Arc::clone(&self.counts),
+            clients: self.served.clients.clone(),
             ..Handler::new(market, spec, self.served.style)
         })
     }

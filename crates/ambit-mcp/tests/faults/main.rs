@@ -18,7 +18,7 @@ use ambit_core::code::Code;
 use ambit_core::event::EventBody;
 use ambit_core::permission::Mode;
 use ambit_core::pipeline::CallLimits;
-use ambit_mcp::{McpResolver, McpServer, ServerSpec, Transport};
+use ambit_mcp::{McpResolver, McpServer, MemoryPins, ServerSpec, Transport};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_testkit::{Bench, call, events};
 use futures_util::future::join_all;
@@ -26,6 +26,10 @@ use serde_json::json;
 
 use counts::{MARK, children, descriptors, mark, marked, memory};
 use table::{ENORMOUS, Ending, FAULTS};
+
+fn pins() -> Arc<MemoryPins> {
+    Arc::default()
+}
 
 /// So many servers have a fault at the same time.
 const AT_ONCE: usize = 20;
@@ -68,7 +72,7 @@ fn names() -> impl Iterator<Item = String> {
 async fn seen(file: &Path) {
     let cache = DescriptorCache::open(file).unwrap();
     for name in names().chain([NEIGHBOUR.to_owned()]) {
-        let resolver = McpResolver::new(McpServer::new(spec(&name, "none")), &cache);
+        let resolver = McpResolver::new(McpServer::new(spec(&name, "none")), &cache, pins());
         assert_eq!(resolver.refresh(&cache).await.unwrap(), 1);
     }
 }
@@ -84,7 +88,10 @@ async fn suffer(fault: &'static str, ending: Ending, servers: usize, file: &Path
         let bench = Bench::default().cached(file).limited(limits);
         names.iter().fold(bench, |bench, name| {
             let server = McpServer::new(spec(name, fault));
-            bench.with(Arc::new(McpResolver::new(server, &cache)), json!({}))
+            bench.with(
+                Arc::new(McpResolver::new(server, &cache, pins())),
+                json!({}),
+            )
         })
     };
     let deadline = match ending {

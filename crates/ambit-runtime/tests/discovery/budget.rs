@@ -17,6 +17,7 @@ fn cost(projection: &Projection) -> u32 {
     let nothing = Projection {
         tools: vec![],
         skills: vec![],
+        resources: Vec::new(),
         deferred: vec![],
     };
     count(&projection.to_json().to_string()) - count(&nothing.to_json().to_string())

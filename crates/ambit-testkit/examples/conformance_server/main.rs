@@ -5,7 +5,8 @@
 //! line; with `--stdio` it serves standard input and output. It is an upstream for gateways as
 //! well, so what the suite asks for in one era is offered in the other, too: a question in the
 //! middle of a call is a request to the client there and an input-required result here. With
-//! `--sessions` or `--stateless` it speaks one era only.
+//! `--sessions` or `--stateless` it speaks one era only, and with `--tampered` files of skills are
+//! not what their entries say.
 
 #![allow(
     clippy::expect_used,
@@ -51,6 +52,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "--stdio" => stdio = true,
             "--sessions" => eras = Eras::Sessions,
             "--stateless" => eras = Eras::Stateless,
+            // Looked for where skills are read.
+            skills::TAMPERED => {}
             other => return Err(format!("unknown argument `{other}`").into()),
         }
     }

@@ -96,10 +96,16 @@ pub(crate) fn resources() -> impl Iterator<Item = Resource> {
     })
 }
 
+/// Makes what is read differ from what is listed.
+pub(crate) const TAMPERED: &str = "--tampered";
+
 /// A file of a skill.
 pub(crate) fn read(uri: &str) -> Option<ResourceContents> {
     let mut files = SKILLS.iter().flat_map(Skill::contents);
-    let (_, text) = files.find(|(it, _)| it == uri)?;
+    let (_, mut text) = files.find(|(it, _)| it == uri)?;
+    if std::env::args().any(|it| it == TAMPERED) {
+        text = text.replace('e', "3");
+    }
     Some(ResourceContents::text(text, uri).with_mime_type(MARKDOWN))
 }
 

@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List calls that wait for a person, and decide about them
     Approvals(ApprovalsArgs),
+    /// List agents, or issue a token for one
+    Agents(AgentsArgs),
     /// Keep secrets, encrypted, for use as ${secret:NAME}
     Secrets(SecretsArgs),
     /// Show the journal, or verify it
@@ -71,6 +73,9 @@ pub(crate) enum Command {
     },
     /// Serve one MCP client on standard input and output
     Mcp(McpArgs),
+    /// End what another Ambit started once that is gone; it starts this by itself
+    #[command(hide = true)]
+    Watchdog,
     /// Serve MCP clients over HTTP
     Serve(ServeArgs),
 }
@@ -207,6 +212,9 @@ pub(crate) struct McpArgs {
     /// What the tool list is: full, dynamic or dispatch; by default what suits the client
     #[arg(long, value_name = "STYLE", value_parser = parse_style)]
     pub(crate) style: Option<Style>,
+    /// Only this server of what the agent is granted; may be repeated
+    #[arg(long = "server", value_name = "NAME")]
+    pub(crate) servers: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -223,9 +231,21 @@ pub(crate) struct ServeArgs {
     /// What tool lists are: full, dynamic or dispatch; by default what suits each client
     #[arg(long, value_name = "STYLE", value_parser = parse_style)]
     pub(crate) style: Option<Style>,
+    /// The certificate chain for TLS, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The key of the certificate, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// A proxy in front does TLS; then every agent needs a token, on loopback too
+    #[arg(long)]
+    pub(crate) behind_proxy: bool,
     /// How to write what happens, on standard error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) log_format: LogFormat,
+    /// How much of it: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log_level: tracing::Level,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -244,6 +264,15 @@ fn parse_style(text: &str) -> Result<Style, String> {
 pub(crate) struct ResolveArgs {
     /// The agent; may be left out when there is only one
     pub(crate) agent: Option<String>,
+    /// Print it for another engine
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<ResolveFormat>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ResolveFormat {
+    /// An mcpServers object: each server behind Ambit, with what the agent may use of it
+    McpServers,
 }
 
 #[derive(Debug, Args)]
@@ -265,6 +294,8 @@ pub(crate) enum TrustCommand {
         #[arg(long, value_name = "NAME")]
         server: Vec<String>,
     },
+    /// Accept the edits that a running `ambit serve` holds back
+    Reload,
     /// Take back what was accepted for a project file
     Revoke {
         /// The file; by default this project's
@@ -308,6 +339,30 @@ pub(crate) enum ApprovalScope {
     Session,
     /// This capability as it is defined now
     Always,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<AgentsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// Issue a token for clients over HTTP, shown once; or take tokens back
+    Token(TokenArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenArgs {
+    /// The agent
+    pub(crate) name: String,
+    /// Revoke its tokens, or the one with this number; it still needs one
+    #[arg(long, value_name = "N", num_args = 0..=1)]
+    pub(crate) revoke: Option<Option<i64>>,
+    /// Forget that it ever had tokens: on loopback it is open again
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) forget: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,12 +15,12 @@ use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::registry::{CheckedGrants, Resolved};
 use ambit_runtime::resolver::ResolverContext;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::cli::args::{LsArgs, ResolveArgs, ShowArgs};
+use crate::cli::args::{LsArgs, ResolveArgs, ResolveFormat, ShowArgs};
 use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail};
-use crate::cli::listing::{List, Listed, Shown};
+use crate::cli::listing::{List, Listed, Shown, Unavailable};
 use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
 use crate::cli::setup::{Setup, seen};
 use crate::config::Problem;
@@ -74,6 +74,10 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
     let catalog = market.catalog();
     let revision = market.revision();
     let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut down: Vec<Unavailable<'_>> = catalog
+        .unavailable_sources()
+        .map(|(source, reason)| Unavailable { source, reason })
+        .collect();
     if args.agent.agent.is_some() || args.agent.mode.is_some() {
         let (checked, resolved) = resolved(setup, &market, args.agent.agent.as_deref())?;
         // What a resolver's own config leaves out is not granted.
@@ -89,6 +93,12 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
             .collect();
         let (_, agent) = setup.agent(args.agent.agent.as_deref())?;
         let mode = setup.mode(&args.agent, agent);
+        let is_granted = |source: &str| {
+            let keys = checked.grants.iter().map(|it| it.key.as_str());
+            keys.into_iter()
+                .any(|key| source.split_once(':').is_some_and(|it| it.1 == key))
+        };
+        down.retain(|it| is_granted(it.source));
         for grant in checked.grants {
             let ids = left.get(grant.key.as_str()).copied().unwrap_or(&grant.ids);
             for entry in ids.iter().filter_map(|id| catalog.get(id)) {
@@ -117,9 +127,11 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
                 .iter()
                 .map(|(it, why)| Listed::new(it, why.as_deref()))
                 .collect(),
+            unavailable: down,
         });
     } else {
-        print_list(&rows, printer);
+        down.retain(|down| !rows.iter().any(|(entry, _)| entry.source == down.source));
+        print_list(&rows, &down, printer);
     }
     Ok(Exit::Done)
 }
@@ -131,7 +143,7 @@ fn why_not<'a>(catalog: &'a CatalogSnapshot, entry: &CapabilityDescriptor) -> Op
     held.or_else(|| catalog.unavailable(entry).map(Cow::Borrowed))
 }
 
-fn print_list(rows: &[Row<'_>], printer: &Printer) {
+fn print_list(rows: &[Row<'_>], empty: &[Unavailable<'_>], printer: &Printer) {
     let mut sources: BTreeMap<&str, Vec<&Row<'_>>> = BTreeMap::new();
     for row in rows {
         sources.entry(&row.0.source).or_default().push(row);
@@ -180,6 +192,12 @@ fn print_list(rows: &[Row<'_>], printer: &Printer) {
                 1,
             ));
         }
+    }
+    for Unavailable { source, reason } in empty {
+        let count = styled(DIM, "nothing is known of it");
+        printer.line(format!("{}  {count}", styled(BOLD, source)));
+        let reason = format!("unavailable: {}", printable(reason));
+        printer.line(format!("  {}", styled(WARN, reason)));
     }
     let tokens: u32 = rows.iter().map(|(entry, _)| entry.tokens.full).sum();
     printer.note(styled(
@@ -302,6 +320,9 @@ pub(crate) fn resolve(setup: &Setup, args: &ResolveArgs, printer: &Printer) -> R
     let market = look(setup)?;
     let (name, _) = setup.agent(args.agent.as_deref())?;
     let (_, resolved) = resolved(setup, &market, args.agent.as_deref())?;
+    if let Some(ResolveFormat::McpServers) = args.format {
+        return mcp_servers(setup, name, &resolved, printer);
+    }
     if printer.is_json() {
         let granted: Vec<Value> = resolved
             .granted
@@ -327,6 +348,34 @@ pub(crate) fn resolve(setup: &Setup, args: &ResolveArgs, printer: &Printer) -> R
             styled(WARN, &skipped.key),
             styled(DIM, format!("skipped: {}", skipped.reason))
         ));
+    }
+    Ok(Exit::Done)
+}
+
+/// For another engine. An engine that spoke to a server itself would see all its tools, so each
+/// entry is this program, narrowed to one server; how that is reached stays here, secrets included.
+fn mcp_servers(
+    setup: &Setup,
+    agent: &str,
+    resolved: &Resolved,
+    printer: &Printer,
+) -> Result<Exit, Fail> {
+    let ambit = std::env::current_exe()?;
+    let servers = resolved.granted.iter().map(|it| &it.key);
+    let servers = servers.filter(|it| setup.loaded.config.mcp_servers.contains_key(*it));
+    let entries: Map<String, Value> = servers
+        .map(|server| {
+            let args = [
+                "mcp", "--agent", agent, "--server", server, "--style", "full",
+            ];
+            (server.clone(), json!({"command": ambit, "args": args}))
+        })
+        .collect();
+    let object = json!({"mcpServers": entries});
+    match printer.is_json() {
+        true => printer.document(object),
+        // To be pasted as it is.
+        false => printer.line(format!("{object:#}")),
     }
     Ok(Exit::Done)
 }

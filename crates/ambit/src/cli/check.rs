@@ -67,7 +67,6 @@ pub(crate) fn check(trust_project: bool, printer: &Printer) -> Result<Exit, Fail
 fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
     let cache = setup.cache()?;
     let servers = setup.servers(&cache);
-    let unseen = servers.unseen();
     let registry = setup.registry(&servers);
     let config = &setup.loaded.config;
     let mut problems = setup.loaded.warnings.clone();
@@ -88,18 +87,9 @@ fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
                 )
                 .at(place)
             })),
-            Err(found) => problems.extend(found.iter().map(|it| match it {
-                // What a server offers is known once it was connected, which checking does not do.
-                GrantProblem::UnknownTool { key, .. } if unseen.contains(&key.as_str()) => {
-                    Problem {
-                        severity: Severity::Warning,
-                        ..grant_problem(setup, name, it).hint(
-                            "its server has not been seen yet; `ambit ls --refresh` connects it",
-                        )
-                    }
-                }
-                _ => grant_problem(setup, name, it),
-            })),
+            Err(found) => {
+                problems.extend(found.iter().map(|it| grant_problem(setup, name, it)));
+            }
         }
     }
     Ok(problems)

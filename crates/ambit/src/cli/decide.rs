@@ -13,7 +13,7 @@ use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, counted, styl
 use crate::cli::setup::{Setup, working_directory};
 use crate::config::{Problem, find_project};
 use crate::places::Places;
-use crate::trust::{ProjectTrust, Scope, TrustStore};
+use crate::trust::{HeldEdit, ProjectTrust, Scope, TrustStore};
 
 pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<Exit, Fail> {
     let places = Places::from_process()?;
@@ -28,6 +28,7 @@ pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<
         Some(TrustCommand::Accept { ids, server }) => {
             definitions::accept(&store, &ids, &server, printer)
         }
+        Some(TrustCommand::Reload) => reload(&store, printer),
         Some(TrustCommand::Revoke { path }) => {
             let path = match path {
                 Some(path) => path.canonicalize().unwrap_or(path),
@@ -107,6 +108,47 @@ fn accept(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit
     Ok(Exit::Done)
 }
 
+/// Accepts what a running server holds back: those edits, and no later ones.
+fn reload(store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
+    let held = store.held_edits()?;
+    for edit in &held {
+        store.accept_project(&edit.path, &edit.digest)?;
+        store.release_edit(&edit.path)?;
+    }
+    if printer.is_json() {
+        let accepted: Vec<Value> = held.iter().map(held_json).collect();
+        printer.document(json!({"accepted": accepted}));
+    } else if held.is_empty() {
+        printer.note("no edit is held back");
+    }
+    if !printer.is_json() {
+        for edit in &held {
+            printer.line(format!(
+                "{} {}",
+                styled(GOOD, "accepted"),
+                edit.path.display()
+            ));
+            edit.what
+                .lines()
+                .for_each(|it| printer.line(format!("  {it}")));
+        }
+    }
+    Ok(if held.is_empty() {
+        Exit::No
+    } else {
+        Exit::Done
+    })
+}
+
+fn held_json(edit: &HeldEdit) -> Value {
+    json!({
+        "path": edit.path,
+        "digest": edit.digest,
+        "what": edit.what.lines().collect::<Vec<_>>(),
+        "at": edit.at.to_string(),
+    })
+}
+
 fn trust_word(trust: &ProjectTrust) -> &'static str {
     match trust {
         ProjectTrust::Trusted => "trusted",
@@ -117,7 +159,8 @@ fn trust_word(trust: &ProjectTrust) -> &'static str {
 
 fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
     let accepted = store.accepted_projects()?;
-    let held = store.held_definitions()?;
+    let definitions = store.held_definitions()?;
+    let held = store.held_edits()?;
     let here = find_project(&working_directory()?, places.config_file());
     let waiting = here.and_then(|path| {
         let digest = Digest::of_bytes(&std::fs::read(&path).ok()?);
@@ -133,9 +176,10 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
             .iter()
             .map(|(path, trust)| json!({"path": path, "was": trust_word(trust)}))
             .collect();
+        let held: Vec<Value> = held.iter().map(held_json).collect();
         printer.document(json!({
-            "projects": projects, "waiting": waiting,
-            "pinned": store.pinned_definitions()?, "definitions": definitions::as_json(&held),
+            "projects": projects, "waiting": waiting, "held": held,
+            "pinned": store.pinned_definitions()?, "definitions": definitions::as_json(&definitions),
         }));
         return Ok(Exit::Done);
     }
@@ -158,13 +202,24 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
             trust_word(trust)
         ));
     }
+    for edit in &held {
+        printer.line(format!(
+            "{} {}, held back by a running `ambit serve`; accept it with `ambit trust reload`",
+            styled(WARN, "waits"),
+            edit.path.display(),
+        ));
+        edit.what
+            .lines()
+            .for_each(|it| printer.line(format!("  {it}")));
+    }
     let pinned = store.pinned_definitions()?;
     if pinned > 0 {
         let count = counted(pinned as usize, "definition", "definitions");
         printer.line(format!("{count} of servers' tools"));
     }
-    definitions::print(&held, printer);
-    if accepted.is_empty() && waiting.is_none() && held.is_empty() && pinned == 0 {
+    definitions::print(&definitions, printer);
+    let nothing_waits = waiting.is_none() && held.is_empty() && definitions.is_empty();
+    if accepted.is_empty() && pinned == 0 && nothing_waits {
         printer.note("nothing has been accepted, and nothing waits");
     }
     Ok(Exit::Done)

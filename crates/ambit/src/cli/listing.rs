@@ -16,6 +16,15 @@ use serde_json::Value;
 pub(crate) struct List<'a> {
     pub(crate) revision: u64,
     pub(crate) capabilities: Vec<Listed<'a>>,
+    /// Sources that cannot serve, with or without capabilities.
+    pub(crate) unavailable: Vec<Unavailable<'a>>,
+}
+
+/// A source that cannot serve.
+#[derive(Serialize)]
+pub(crate) struct Unavailable<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) reason: &'a str,
 }
 
 /// One entry of it.

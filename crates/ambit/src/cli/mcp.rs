@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ambit_core::suggest::{did_you_mean, suggest};
 use ambit_gateway::{GatewayOptions, serve_stdio};
 use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
+use ambit_runtime::session::SessionSpec;
+use serde_json::{Map, Value};
 
 use crate::cli::args::McpArgs;
 use crate::cli::ask::{AskAround, Person};
@@ -23,11 +26,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exit, Fail> {
     let mut spec = setup.session(&args.agent, Default::default())?;
     spec.discovery = setup.discovery();
+    if !args.servers.is_empty() {
+        spec.capabilities = only(&setup, &spec, &args.servers)?;
+    }
     let (journal, opened) = Journal::open(&setup.places.journal())?;
     if let Some(repaired) = opened.repaired {
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
-    let market = setup.serving_market(
+    let (market, _servers) = setup.serving_market(
         journal,
         Arc::new(AskAround {
             person: Person::AtClient,
@@ -65,4 +71,24 @@ pub(crate) fn mcp(setup: Setup, args: &McpArgs, printer: &Printer) -> Result<Exi
     // by a thread that nothing can call back, so not for ever.
     setup.shut_down(PATIENCE);
     served.map(|()| Exit::Done)
+}
+
+/// What an agent is granted of these servers, and nothing else of what it is granted.
+fn only(setup: &Setup, spec: &SessionSpec, servers: &[String]) -> Result<Value, Fail> {
+    let is_server = |key: &&String| setup.loaded.config.mcp_servers.contains_key(*key);
+    let granted = spec.capabilities.as_object();
+    let granted = || granted.into_iter().flatten();
+    let mut kept = Map::new();
+    for name in servers {
+        let found = granted().find(|(key, _)| *key == name && is_server(key));
+        let (key, config) = found.ok_or_else(|| {
+            let keys = granted().map(|(key, _)| key).filter(is_server);
+            let hint = did_you_mean(&suggest(name, keys.map(String::as_str)));
+            let hint = hint.unwrap_or_else(|| "`ambit resolve` lists what it has".to_owned());
+            let message = format!("agent `{}` is granted no server `{name}`", spec.agent);
+            Fail::usage(Problem::error("server_not_granted", message).hint(hint))
+        })?;
+        kept.insert(key.clone(), config.clone());
+    }
+    Ok(Value::Object(kept))
 }

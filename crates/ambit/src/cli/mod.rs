@@ -1,5 +1,6 @@
 //! The command line: parse, dispatch, print, exit.
 
+mod agents;
 mod args;
 mod ask;
 mod call;
@@ -23,6 +24,7 @@ mod setup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use ambit_runtime::watchdog;
 use clap::{CommandFactory, Parser};
 
 use crate::config::Problem;
@@ -36,6 +38,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if matches!(cli.command, Command::Watchdog) {
+        watchdog::guard(std::io::stdin().lock());
+        return ExitCode::SUCCESS;
+    }
+    keep_watchdog();
     let printer = Printer::new(cli.json);
     let outcome = catch_unwind(AssertUnwindSafe(|| run(cli, &printer))).unwrap_or_else(|_| {
         // The panic itself has said where; this says what it means.
@@ -52,6 +59,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Whatever this process starts ends with it, however it ends.
+fn keep_watchdog() {
+    if let Ok(own) = std::env::current_exe() {
+        let mut command = std::process::Command::new(own);
+        command.arg("watchdog");
+        watchdog::keep(command);
+    }
+}
+
 fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
     let setup = || setup::Setup::load(cli.trust_project, printer);
     match cli.command {
@@ -63,6 +79,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Resolve(args) => catalog::resolve(&setup()?, &args, printer),
         Command::Trust(args) => decide::trust(args.command, printer),
         Command::Approvals(args) => decide::approvals(args.command, printer),
+        Command::Agents(args) => agents::agents(setup, args.command, printer),
         Command::Secrets(args) => secrets::secrets(args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
@@ -71,6 +88,8 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Explain(args) => explain::explain(&setup()?, &args, printer),
         Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
+        // It was seen to before anything else.
+        Command::Watchdog => Ok(Exit::Done),
         Command::Schema => {
             printer.json_line(&crate::config::json_schema());
             Ok(Exit::Done)
@@ -83,7 +102,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             Ok(Exit::Done)
         }
         Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
-        Command::Serve(args) => serve::serve(setup()?, &args, printer),
+        Command::Serve(args) => serve::serve(setup()?, args, printer),
     }
 }
 

@@ -26,7 +26,7 @@ use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
 use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::cli::args::AgentArgs;
 use crate::cli::eval::read_model;
@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) workspace: PathBuf,
     pub(crate) trust: Arc<TrustStore>,
     runtime: OnceLock<Runtime>,
+    /// Somebody else's, where this is part of something that runs already.
+    adopted: OnceLock<Handle>,
 }
 
 impl Setup {
@@ -63,21 +65,28 @@ impl Setup {
 
     /// Reads the configuration.
     pub(crate) fn read(trust_project: bool) -> Result<Self, Fail> {
-        let places = Places::from_process()?;
-        let directory = working_directory()?;
-        let trust = Arc::new(TrustStore::open(&places)?);
-        let secrets = SecretStore::open(&places);
-        let accepted = |path: &Path, digest: &Digest| match trust_project {
+        let trust = TrustStore::open(&Places::from_process()?)?;
+        Self::read_with(&|path: &Path, digest: &Digest| match trust_project {
             true => ProjectTrust::Trusted,
             // A store that does not answer has accepted nothing.
             false => trust
                 .project_trust(path, digest)
                 .unwrap_or(ProjectTrust::Unknown),
-        };
+        })
+    }
+
+    /// Reads the configuration, a project's file as far as it is said to be accepted.
+    pub(crate) fn read_with(
+        accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
+    ) -> Result<Self, Fail> {
+        let places = Places::from_process()?;
+        let directory = working_directory()?;
+        let trust = Arc::new(TrustStore::open(&places)?);
+        let secrets = SecretStore::open(&places);
         let loaded = config::load(&Inputs {
             places: &places,
             directory: &directory,
-            trust: &accepted,
+            trust: accepted,
             variable: &|name| std::env::var_os(name),
             secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
         })?;
@@ -95,6 +104,7 @@ impl Setup {
             workspace,
             trust,
             runtime: OnceLock::new(),
+            adopted: OnceLock::new(),
         })
     }
 
@@ -108,6 +118,18 @@ impl Setup {
             .enable_all()
             .build()?;
         Ok(self.runtime.get_or_init(|| made))
+    }
+
+    /// Connects what is to be connected in a runtime that is there already.
+    pub(crate) fn adopt(&self, runtime: Handle) {
+        let _ = self.adopted.set(runtime);
+    }
+
+    fn handle(&self) -> Result<Handle, Fail> {
+        match self.adopted.get() {
+            Some(runtime) => Ok(runtime.clone()),
+            None => Ok(self.runtime()?.handle().clone()),
+        }
     }
 
     /// Ends what still runs, waiting for it so long at most.
@@ -136,7 +158,7 @@ impl Setup {
     /// Connects servers nothing is known of, with a line for each.
     fn see(&self, servers: &Servers, cache: &DescriptorCache) -> Result<(), Fail> {
         if self.tell_unseen(servers) {
-            self.runtime()?.block_on(servers.see(cache, seen));
+            self.handle()?.block_on(servers.see(cache, seen));
         }
         Ok(())
     }
@@ -222,7 +244,7 @@ impl Setup {
         let cache = self.cache()?;
         let servers = self.servers(&cache);
         self.see(&servers, &cache)?;
-        self.assemble(journal, approver, cache, &servers)
+        self.market_of(&servers, cache, journal, approver)
     }
 
     /// The same for clients that stay. It keeps up with its servers for as long as the runtime is
@@ -231,21 +253,23 @@ impl Setup {
         &self,
         journal: Journal,
         approver: Arc<dyn Approver>,
-    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+    ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
         let cache = self.cache()?;
         let servers = Arc::new(self.servers(&cache));
-        let market = self.assemble(journal, approver, cache, &servers)?;
+        let market = self.market_of(&servers, cache, journal, approver)?;
         self.tell_unseen(&servers);
-        self.runtime()?.block_on(keep_up(servers, &market, seen));
-        Ok(market)
+        self.handle()?
+            .block_on(keep_up(&servers, &market, &self.trust, seen));
+        Ok((market, servers))
     }
 
-    fn assemble(
+    /// A marketplace on a journal, with what is known of the servers now.
+    pub(crate) fn market_of(
         &self,
+        servers: &Servers,
+        cache: DescriptorCache,
         journal: Journal,
         approver: Arc<dyn Approver>,
-        cache: DescriptorCache,
-        servers: &Servers,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let config = &self.loaded.config;
         let registry = self.registry(servers);

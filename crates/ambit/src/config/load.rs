@@ -63,6 +63,15 @@ impl Loaded {
         }
     }
 
+    /// The files that were read, each with the digest of its bytes.
+    pub fn digests(&self) -> impl Iterator<Item = (PathBuf, Digest)> {
+        let sources = self.documents.iter().map(Document::source);
+        let project = self.project.iter().map(|it| (it.path.clone(), it.digest));
+        sources
+            .map(|it| (it.path().to_owned(), it.digest()))
+            .chain(project)
+    }
+
     /// The files that were read.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.documents.iter().map(|it| it.source().path())

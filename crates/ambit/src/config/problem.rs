@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ambit_core::digest::Digest;
 use ambit_core::printable::is_bidirectional;
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
@@ -43,6 +44,11 @@ impl Source {
             shown: harmless(&text).into(),
             text,
         }
+    }
+
+    /// The digest of the text.
+    pub(super) fn digest(&self) -> Digest {
+        Digest::of_bytes(self.text.as_bytes())
     }
 
     /// With these ranges blotted out wherever the text is shown.

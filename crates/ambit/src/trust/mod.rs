@@ -4,10 +4,12 @@
 //! written by a newer version is refused and left as it is.
 
 mod approvals;
+mod held;
 mod pins;
 mod projects;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 use std::fs::OpenOptions;
 use std::io;
@@ -26,15 +28,19 @@ use thiserror::Error;
 use crate::places::{Places, private_directory};
 
 pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
+pub use tokens::IssuedToken;
 
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-const SCHEMA: &str = "
+/// What each version adds to the one before.
+const SCHEMAS: [&str; VERSION as usize] = [
+    "
 CREATE TABLE projects (
     path TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -67,7 +73,24 @@ CREATE TABLE once (
     allowed INTEGER NOT NULL,
     at INTEGER NOT NULL
 ) STRICT;
-";
+",
+    "
+CREATE TABLE tokens (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL,
+    digest TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    revoked INTEGER
+) STRICT;
+CREATE TABLE held_edits (
+    path TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    what TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
+",
+    pins::SCHEMA,
+];
 
 /// The trust store cannot answer.
 #[derive(Debug, Error)]
@@ -128,6 +151,12 @@ impl TrustStore {
             connection: Mutex::new(connection),
         })
     }
+
+    /// A number that is another one after another process has written.
+    pub fn written_elsewhere(&self) -> Result<i64, TrustError> {
+        let connection = self.connection.lock();
+        Ok(connection.pragma_query_value(None, "data_version", |row| row.get(0))?)
+    }
 }
 
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
@@ -141,15 +170,11 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), TrustError> {
     if found < VERSION {
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been first.
-        let found = version(&change)?;
-        for (since, tables) in [(1, SCHEMA), (2, pins::SCHEMA)] {
-            if found < since {
-                change.execute_batch(tables)?;
-            }
+        let found = usize::try_from(version(&change)?).unwrap_or(0);
+        for schema in SCHEMAS.iter().skip(found) {
+            change.execute_batch(schema)?;
         }
-        if found < VERSION {
-            change.pragma_update(None, "user_version", VERSION)?;
-        }
+        change.pragma_update(None, "user_version", VERSION)?;
         change.commit()?;
     }
     // No write-ahead log: what was accepted must be readable on a full or read-only disk, too.

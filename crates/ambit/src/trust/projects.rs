@@ -86,7 +86,7 @@ impl TrustStore {
 }
 
 /// A path as text. One that is not UTF-8 keeps its bytes apart from every other by a digest.
-fn key(path: &Path) -> String {
+pub(super) fn key(path: &Path) -> String {
     match path.to_str() {
         Some(text) => text.to_owned(),
         None => {

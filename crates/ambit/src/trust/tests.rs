@@ -298,3 +298,61 @@ fn nobody_else_can_read_it() {
         assert_eq!(mode(&path), 0o600, "{path:?}");
     }
 }
+
+#[test]
+fn a_token_is_remembered_after_it_was_revoked() {
+    let home = home();
+    let store = home.store();
+    let token = |text| ambit_gateway::http::TokenDigest::of(text);
+    let numbers = ["a", "b", "c"].map(|it| store.add_token("coder", &token(it)).unwrap());
+    store.add_token("other", &token("d")).unwrap();
+    assert!(store.add_token("other", &token("a")).is_err(), "used twice");
+    let live = || {
+        let tokens = home.store().tokens().unwrap();
+        let live = tokens.iter().filter(|it| it.revoked.is_none());
+        live.map(|it| it.number).collect::<Vec<_>>()
+    };
+    let [a, b, c] = numbers;
+    assert_eq!(
+        store.revoke_tokens("other", Some(b)).unwrap(),
+        0,
+        "not its own"
+    );
+    assert_eq!(store.revoke_tokens("coder", Some(b)).unwrap(), 1);
+    assert_eq!(live(), [a, c, c + 1]);
+    assert_eq!(store.revoke_tokens("coder", None).unwrap(), 2);
+    assert_eq!(live(), [c + 1]);
+    assert_eq!(store.tokens().unwrap().len(), 4);
+    assert_eq!(store.forget_tokens("coder").unwrap(), 3);
+    assert_eq!(store.tokens().unwrap().len(), 1);
+}
+
+#[test]
+fn what_another_process_wrote_is_noticed() {
+    let home = home();
+    let (one, two) = (home.store(), home.store());
+    let before = one.written_elsewhere().unwrap();
+    one.add_token("coder", &ambit_gateway::http::TokenDigest::of("a"))
+        .unwrap();
+    assert_eq!(one.written_elsewhere().unwrap(), before, "its own");
+    two.hold_edit(Path::new("/p/ambit.json"), &bytes("a"), "wider")
+        .unwrap();
+    assert_ne!(one.written_elsewhere().unwrap(), before);
+    assert_eq!(one.held_edits().unwrap().len(), 1);
+    one.release_edit(Path::new("/p/ambit.json")).unwrap();
+    assert_eq!(two.held_edits().unwrap(), []);
+}
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up() {
+    let home = home();
+    private_directory(home.places.state()).unwrap();
+    let old = Connection::open(home.places.trust()).unwrap();
+    old.execute_batch(SCHEMAS[0]).unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    drop(old);
+    home.store()
+        .accept_project(Path::new("/p"), &bytes("a"))
+        .unwrap();
+    assert_eq!(home.store().tokens().unwrap(), []);
+}

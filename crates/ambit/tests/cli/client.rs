@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ambit_testkit::Home;
 use serde_json::{Value, json};
@@ -147,6 +147,16 @@ impl Client {
         tools
             .map(|it| it["name"].as_str().unwrap().to_owned())
             .collect()
+    }
+
+    /// Asks for the list until it is as wanted.
+    #[track_caller]
+    pub(crate) fn until(&mut self, wanted: impl Fn(&[String]) -> bool) {
+        let begun = Instant::now();
+        while !wanted(&self.tools()) {
+            assert!(begun.elapsed() < HANGS, "{:?}", self.tools());
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// The next line, which has to be a message: nothing else may be on standard output.

@@ -68,7 +68,8 @@ fn ls_lists_what_is_declared_or_what_is_granted() {
             "capabilities:array revision:int schemaVersion:int",
         );
         assert_eq!(listed["schemaVersion"], 1);
-        assert_eq!(listed.as_object().unwrap().len(), 3);
+        assert_eq!(listed["unavailable"], json!([]));
+        assert_eq!(listed.as_object().unwrap().len(), 4);
         let rows = listed["capabilities"].as_array().unwrap().clone();
         let row = |it: &Value| match it["reason"].as_str() {
             None => it["id"].as_str().unwrap().to_owned(),
@@ -358,7 +359,11 @@ fn errors_have_one_shape() {
         (&["call", "x", "--mode", "wild", "--json"], 2, "usage"),
         (&["ls", "--agent", "nobody", "--json"], 2, "unknown_agent"),
         (&["resolve", "nobody", "--json"], 2, "unknown_agent"),
-        (&["serve", "--json"], 2, "not_available"),
+        (
+            &["serve", "--listen", "0.0.0.0:0", "--json"],
+            2,
+            "token_missing",
+        ),
         (&["log", "--json"], 1, "no_journal"),
         (&["replay", "last", "--json"], 1, "no_journal"),
         (&["trust", "--json"], 2, "no_project"),

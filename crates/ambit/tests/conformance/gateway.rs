@@ -86,54 +86,51 @@ fn check(upstream: Upstream, part: &Part) {
     };
     let gateway = Gateway::start(upstream);
     let subject = format!("{}/{}", upstream.name(), part.name());
-    part.run(&suite, &gateway.served.url)
-        .is(&subject, &part.extent());
+    let mut extent = part.extent();
+    if matches!(part, Part::Stateless) {
+        // That three requests at once get a stream each is checked only of servers that answer
+        // with streams where one message does.
+        extent.checks = extent.checks.map(|it| it - 1);
+    }
+    part.run(&suite, &gateway.served.url).is(&subject, &extent);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn a_child_behind_ambit_meets_2025_11_25() {
     check(Upstream::Stdio, &Part::Sessions);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn a_child_behind_ambit_meets_2026_07_28_and_tasks() {
     check(Upstream::Stdio, &Part::Stateless);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn a_child_behind_ambit_serves_skills() {
     check(Upstream::Stdio, &Part::Skills);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn an_address_behind_ambit_meets_2025_11_25() {
     check(Upstream::Http, &Part::Sessions);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn an_address_behind_ambit_meets_2026_07_28_and_tasks() {
     check(Upstream::Http, &Part::Stateless);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn an_address_behind_ambit_serves_skills() {
     check(Upstream::Http, &Part::Skills);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn a_stateless_child_behind_ambit_meets_2025_11_25() {
     check(Upstream::Stateless, &Part::Sessions);
 }
 
 #[test]
-#[ignore = "needs ambit serve"]
 fn a_child_with_sessions_behind_ambit_meets_2026_07_28() {
     check(Upstream::Sessions, &Part::Stateless);
 }

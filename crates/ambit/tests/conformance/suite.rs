@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -14,7 +15,11 @@ use crate::expected;
 pub(crate) struct Suite {
     node: OsString,
     script: OsString,
+    _turn: MutexGuard<'static, ()>,
 }
+
+/// One at a time: some checks give a server a second to say something.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// How much there is.
 pub(crate) struct Extent {
@@ -47,7 +52,11 @@ impl Suite {
     pub(crate) fn installed() -> Option<Suite> {
         let installed = std::env::var_os("AMBIT_NODE24")
             .zip(std::env::var_os("AMBIT_CONFORMANCE"))
-            .map(|(node, script)| Suite { node, script });
+            .map(|(node, script)| Suite {
+                node,
+                script,
+                _turn: TURN.lock().unwrap_or_else(PoisonError::into_inner),
+            });
         if installed.is_none() {
             eprintln!("skipped: AMBIT_NODE24 and AMBIT_CONFORMANCE do not name the suite");
         }

@@ -3,19 +3,41 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::Client;
+use super::client::{Calls, Client};
+use super::http::{HttpClient, free_port};
 
 /// Something that is called, and what its tool is called there.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
-    pub(crate) client: Client,
-    pub(crate) tool: &'static str,
+    front: Front,
+    tool: &'static str,
     /// Kept until the process is gone.
     _home: Option<TempDir>,
+}
+
+/// How it is spoken to.
+enum Front {
+    Stdio(Client),
+    Http(HttpClient),
+}
+
+impl Contender {
+    /// Calls the echo for some time, so many calls at once.
+    pub(crate) fn calls(
+        &mut self,
+        at_once: usize,
+        time: Duration,
+    ) -> Result<Calls, Box<dyn Error>> {
+        match &mut self.front {
+            Front::Stdio(client) => client.calls(self.tool, at_once, time),
+            Front::Http(client) => client.calls(self.tool, at_once, time),
+        }
+    }
 }
 
 /// A program built beside this one.
@@ -44,6 +66,26 @@ pub(crate) fn contenders() -> Result<Vec<Contender>, Box<dyn Error>> {
         proxy.args(["-c", FASTMCP]).arg(&echo);
         contenders.push(plain("a FastMCP proxy", proxy)?);
     }
+    if let Some(program) = std::env::var_os("AMBIT_PYPI_MCP_PROXY") {
+        let port = free_port()?;
+        let mut proxy = Command::new(program);
+        proxy.args(["--port", &port.to_string()]).arg(&echo);
+        contenders.push(over_http("PyPI `mcp-proxy` (HTTP)", proxy, port)?);
+    }
+    if let Some(program) = std::env::var_os("AMBIT_NPM_MCP_PROXY") {
+        let port = free_port()?;
+        let mut proxy = Command::new(program);
+        proxy.args([
+            "--host",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+            "--server",
+            "stream",
+        ]);
+        proxy.arg("--").arg(&echo);
+        contenders.push(over_http("npm `mcp-proxy` (HTTP)", proxy, port)?);
+    }
     Ok(contenders)
 }
 
@@ -63,7 +105,16 @@ fn plain(name: &'static str, command: Command) -> Result<Contender, Box<dyn Erro
     client.hello()?;
     Ok(Contender {
         name,
-        client,
+        front: Front::Stdio(client),
+        tool: "echo",
+        _home: None,
+    })
+}
+
+fn over_http(name: &'static str, command: Command, port: u16) -> Result<Contender, Box<dyn Error>> {
+    Ok(Contender {
+        name,
+        front: Front::Http(HttpClient::start(command, port)?),
         tool: "echo",
         _home: None,
     })
@@ -78,7 +129,7 @@ fn ambit(name: &'static str, tool: &'static str, echo: &Path) -> Result<Contende
     client.hello()?;
     Ok(Contender {
         name,
-        client,
+        front: Front::Stdio(client),
         tool,
         _home: Some(home),
     })

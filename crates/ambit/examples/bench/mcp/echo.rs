@@ -23,7 +23,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
         // The first round warms up.
         for round in 0..=ROUNDS {
             for (contender, calls) in contenders.iter_mut().zip(&mut rounds) {
-                let measured = contender.client.calls(contender.tool, at_once, ROUND)?;
+                let measured = contender.calls(at_once, ROUND)?;
                 if round > 0 {
                     calls.push(measured);
                 }

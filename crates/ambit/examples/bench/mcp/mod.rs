@@ -4,6 +4,7 @@ mod cached;
 mod client;
 pub(crate) mod contenders;
 mod echo;
+mod http;
 mod neighbours;
 
 use std::error::Error;

@@ -108,6 +108,21 @@ fn edits_are_told_apart() {
         "changes: agent `a`: `gh`: only some `tools` are left",
     );
     check(
+        "/serve",
+        json!({"hosts": ["gate.example"]}),
+        "widens: `serve.hosts` has `gate.example`",
+    );
+    check(
+        "/serve",
+        json!({"origins": ["https://app.example"]}),
+        "widens: `serve.origins` has `https://app.example`",
+    );
+    check(
+        "/serve",
+        json!({"maxCalls": 1}),
+        "changes: `serve` is another, from the next start on",
+    );
+    check(
         "/mcpServers/gh",
         Value::Null,
         "changes: server `gh` is gone",

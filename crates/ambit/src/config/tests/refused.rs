@@ -25,7 +25,7 @@ fn unknown_words_are_refused_with_the_one_meant() {
     refused(
         r#"{"zzz": {}, "limits": {"resultByte": 1}}"#,
         expect![[r#"
-            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `clients`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `unknownCapabilities`)
+            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `clients`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `serve`, `unknownCapabilities`)
             1:24 unknown_key: unknown key `resultByte` (did you mean `resultBytes`?)
         "#]],
     );
@@ -41,6 +41,15 @@ fn unknown_words_are_refused_with_the_one_meant() {
         r#"{"agents": {"a": {"capabilites": {}}}}"#,
         expect![[r#"
             1:19 unknown_key: unknown key `capabilites` (did you mean `capabilities`?)
+        "#]],
+    );
+    refused(
+        r#"{"serve": {"listen": "here", "hosts": ["a b"], "origins": ["app.example"], "maxCalls": 0}}"#,
+        expect![[r#"
+            1:22 serve_invalid: `here` is no address to listen on (such as `127.0.0.1:7777`)
+            1:40 serve_invalid: `a b` is no name of a host (such as `ambit.example` or `ambit.example:8443`)
+            1:60 serve_invalid: `app.example` is no origin (such as `https://app.example`)
+            1:88 out_of_range: must be at least 1
         "#]],
     );
     refused(
