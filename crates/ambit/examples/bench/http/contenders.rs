@@ -17,6 +17,7 @@ use crate::mcp::contenders::{beside, home};
 /// How long others may take to listen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+pub(crate) const DIRECT: &str = "direct";
 pub(crate) const RELAY: &str = "a bare relay";
 pub(crate) const AMBIT: &str = "`ambit serve`";
 
@@ -50,7 +51,7 @@ impl Upstream {
 pub(crate) fn direct() -> Outcome<Listening> {
     let mut echo = Command::new(beside("examples/bench_echo")?);
     echo.arg("--http");
-    Listening::that_says_where("direct", "echo", echo, None)
+    Listening::that_says_where(DIRECT, "echo", echo, None)
 }
 
 /// The relay and Ambit, and others that work with such a server.
