@@ -41,9 +41,9 @@ use crate::tasks;
 
 pub(crate) struct Handler {
     pub(crate) market: Arc<CapabilityMarketplace>,
-    pub(crate) spec: SessionSpec,
+    pub(crate) spec: Arc<SessionSpec>,
     pub(crate) style: Option<Style>,
-    pub(crate) clients: ClientTable,
+    pub(crate) clients: Arc<ClientTable>,
     pub(crate) front: OnceCell<Arc<Front>>,
     /// Where requests without a session find one; without it, all that come here share `front`.
     pub(crate) shared: Option<Arc<SharedFronts>>,
@@ -60,14 +60,14 @@ impl Handler {
     /// What answers one client.
     pub(crate) fn new(
         market: Arc<CapabilityMarketplace>,
-        spec: SessionSpec,
+        spec: Arc<SessionSpec>,
         style: Option<Style>,
     ) -> Self {
         Handler {
             market,
             spec,
             style,
-            clients: ClientTable::default(),
+            clients: Arc::default(),
             front: OnceCell::new(),
             shared: None,
             rounds: Arc::default(),
@@ -104,7 +104,7 @@ impl Handler {
         tracing::info!(client, style = %ways.style, "a client is here");
         let spec = SessionSpec {
             asker: ways.asker,
-            ..self.spec.clone()
+            ..SessionSpec::clone(&self.spec)
         };
         let opened = Front::open(&self.market, spec, ways.style).await;
         opened.map(Arc::new).map_err(|problems| {
@@ -195,7 +195,7 @@ impl ServerHandler for Handler {
         Ok(listed)
     }
 
-    /// What a request's headers are compared with.
+    /// What a request's headers are compared with: its schema, and for each call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let own = self.front.get().cloned();
         let front = own.or_else(|| self.shared.as_ref()?.any())?;
@@ -203,7 +203,8 @@ impl ServerHandler for Handler {
         let found = tools
             .iter()
             .find(|it| it.definition.get("name").and_then(Value::as_str) == Some(name));
-        found.and_then(map::tool)
+        let schema = found?.definition.get("inputSchema")?.as_object()?;
+        Some(Tool::new(name.to_owned(), "", Arc::new(schema.clone())))
     }
 
     async fn call_tool(

@@ -52,8 +52,8 @@ pub async fn serve_stdio(
     };
     let handler = Handler {
         hung_up: input.ended.clone(),
-        clients: options.clients,
-        ..Handler::new(market, spec, options.style)
+        clients: Arc::new(options.clients),
+        ..Handler::new(market, Arc::new(spec), options.style)
     };
     let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {

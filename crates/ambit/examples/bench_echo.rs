@@ -1,5 +1,9 @@
-//! The server at the end of the line in `bench mcp`: two tools that say what they are told, one
-//! that only reads and one that may write.
+//! The server at the end of the line in `bench mcp` and `bench http`: two tools that say what they
+//! are told, one that only reads and one that may write. On standard input and output, or with
+//! `--http` at an address.
+
+#[path = "support/serve_http.rs"]
+mod serve_http;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,6 +18,7 @@ use rmcp::service::{RequestContext, RoleServer, serve_server};
 use rmcp::transport::io::stdio_pipes;
 use serde_json::{Value, json};
 
+#[derive(Clone)]
 struct Echo;
 
 impl ServerHandler for Echo {
@@ -53,6 +58,9 @@ fn schema() -> Arc<JsonObject> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().nth(1).as_deref() == Some("--http") {
+        return serve_http::serve_http(Echo).await;
+    }
     serve_server(Echo, stdio_pipes()).await?.waiting().await?;
     Ok(())
 }

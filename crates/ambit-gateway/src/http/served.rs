@@ -51,12 +51,22 @@ pub(crate) struct Front {
 /// One reading of the configuration.
 pub(crate) struct Generation {
     number: u64,
-    served: Served,
-    shared: BTreeMap<String, Arc<SharedFronts>>,
-    rounds: BTreeMap<String, Arc<Rounds>>,
+    market: Arc<CapabilityMarketplace>,
+    agents: BTreeMap<String, Agent>,
+    style: Option<Style>,
+    clients: Arc<ClientTable>,
+    upstreams: Upstreams,
     counts: Arc<CallCounts>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
+}
+
+/// What the clients of one agent share. Every request without a session has a handler of its own,
+/// so these are handed out and not copied.
+struct Agent {
+    spec: Arc<SessionSpec>,
+    shared: Arc<SharedFronts>,
+    rounds: Arc<Rounds>,
 }
 
 impl Generation {
@@ -66,19 +76,21 @@ impl Generation {
         limits: &HttpLimits,
         counts: Arc<CallCounts>,
     ) -> Self {
-        let shared = |agent: &String| {
-            let fronts = SharedFronts::new(limits.stateless_clients);
-            (agent.clone(), Arc::new(fronts))
+        let agent = |(name, spec)| {
+            let agent = Agent {
+                spec: Arc::new(spec),
+                shared: Arc::new(SharedFronts::new(limits.stateless_clients)),
+                rounds: Arc::default(),
+            };
+            (name, agent)
         };
         Generation {
             number,
-            shared: served.agents.keys().map(shared).collect(),
-            rounds: served
-                .agents
-                .keys()
-                .map(|it| (it.clone(), Arc::default()))
-                .collect(),
-            served,
+            market: served.market,
+            agents: served.agents.into_iter().map(agent).collect(),
+            style: served.style,
+            clients: Arc::new(served.clients),
+            upstreams: served.upstreams,
             counts,
             fronts: Mutex::default(),
         }
@@ -89,11 +101,11 @@ impl Generation {
     }
 
     pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
-        &self.served.market
+        &self.market
     }
 
     pub(crate) fn upstreams(&self) -> Vec<(String, &'static str)> {
-        (self.served.upstreams)()
+        (self.upstreams)()
     }
 
     /// What this caller speaks to; nothing if its agent is not served.
@@ -104,7 +116,7 @@ impl Generation {
         limits: &HttpLimits,
         stop: &CancellationToken,
     ) -> Option<Arc<Front>> {
-        if !self.served.agents.contains_key(&caller.agent) {
+        if !self.agents.contains_key(&caller.agent) {
             return None;
         }
         let mut fronts = self.fronts.lock();
@@ -147,14 +159,14 @@ impl Generation {
 
     /// What answers one client's session, or one request that has none.
     fn handler(&self, agent: &str) -> Option<Handler> {
-        let spec = self.served.agents.get(agent)?.clone();
-        let market = Arc::clone(&self.served.market);
+        let agent = self.agents.get(agent)?;
+        let (market, spec) = (Arc::clone(&self.market), Arc::clone(&agent.spec));
         Some(Handler {
-            shared: self.shared.get(agent).cloned(),
-            rounds: Arc::clone(self.rounds.get(agent)?),
+            shared: Some(Arc::clone(&agent.shared)),
+            rounds: Arc::clone(&agent.rounds),
             counts: Arc::clone(&self.counts),
-            clients: self.served.clients.clone(),
-            ..Handler::new(market, spec, self.served.style)
+            clients: Arc::clone(&self.clients),
+            ..Handler::new(market, spec, self.style)
         })
     }
 }

@@ -4,6 +4,7 @@
 //! only a person can tell that from a slow program.
 
 mod effects;
+mod http;
 mod ls;
 #[path = "../support/made_up.rs"]
 mod made_up;
@@ -22,12 +23,13 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 5] = [
+const BENCHES: [(&str, Bench); 6] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
     ("mcp", mcp::measure),
+    ("http", http::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -2,7 +2,7 @@
 
 mod cached;
 mod client;
-mod contenders;
+pub(crate) mod contenders;
 mod echo;
 mod http;
 mod neighbours;
