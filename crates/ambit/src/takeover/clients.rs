@@ -74,7 +74,12 @@ impl FromStr for ClientId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = ClientId::ALL.into_iter().find(|it| it.as_str() == text);
-        found.ok_or_else(|| format!("known are {}", ClientId::ALL.map(ClientId::as_str).join(", ")))
+        found.ok_or_else(|| {
+            format!(
+                "known are {}",
+                ClientId::ALL.map(ClientId::as_str).join(", ")
+            )
+        })
     }
 }
 

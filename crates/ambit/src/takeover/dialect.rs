@@ -97,7 +97,7 @@ pub(super) fn read_server(client: ClientId, name: &str, entry: &Value) -> FoundS
     }
     let launch = launch(client, entry, &mut notes);
     let launch = match launch {
-        Ok(launch) if is_ambit(&launch) => Err(KeptReason::Ambit),
+        Ok(launch) if is_ambit(name, &launch) => Err(KeptReason::Ambit),
         other => other,
     };
     FoundServer {
@@ -115,14 +115,18 @@ fn launch(
     notes: &mut Vec<Note>,
 ) -> Result<Launch, KeptReason> {
     let kind = text(entry, "type").unwrap_or_default();
-    if client == ClientId::Goose
-        && !matches!(kind.as_str(), "stdio" | "sse" | "streamable_http")
+    if client == ClientId::Goose && !matches!(kind.as_str(), "stdio" | "sse" | "streamable_http")
         || text(entry, "source").is_some_and(|it| it == "extension")
     {
         return Err(KeptReason::PartOfClient);
     }
     if let Some(url) = address(client, entry) {
-        if kind == "sse" || url.split(['?', '#']).next().is_some_and(|it| it.ends_with("/sse")) {
+        if kind == "sse"
+            || url
+                .split(['?', '#'])
+                .next()
+                .is_some_and(|it| it.ends_with("/sse"))
+        {
             return Err(KeptReason::Sse);
         }
         let headers = headers(client, entry);
@@ -207,14 +211,25 @@ fn headers(client: ClientId, entry: &Map<String, Value>) -> BTreeMap<String, Str
     headers
 }
 
-/// Whether a server is this program, wherever it was installed.
-fn is_ambit(launch: &Launch) -> bool {
+/// Whether a server is Ambit: this program wherever it was installed, or what `ambit serve` says
+/// to paste. Taken over, it would call itself.
+fn is_ambit(name: &str, launch: &Launch) -> bool {
     match launch {
         Launch::Command { command, args, .. } => {
             let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
-            program.trim_end_matches(".exe") == OWN_NAME && args.first().is_some_and(|it| it == "mcp")
+            program.trim_end_matches(".exe") == OWN_NAME
+                && args.first().is_some_and(|it| it == "mcp")
         }
-        Launch::Address { .. } => false,
+        Launch::Address { url, .. } => {
+            let (host, path) = url
+                .split_once("://")
+                .and_then(|(_, rest)| rest.split_once('/'))
+                .unwrap_or_default();
+            let here = ["127.0.0.1", "localhost", "[::1]"];
+            name == OWN_NAME
+                && path.starts_with("mcp")
+                && here.iter().any(|it| host.starts_with(it))
+        }
     }
 }
 

@@ -79,7 +79,9 @@ fn open(text: &str, path: &[&str]) -> Result<(CstRootNode, CstObject), EditError
     let root = parse(text)?;
     let mut object = root.object_value().ok_or(EditError::Layout)?;
     for step in path {
-        object = object.object_value_or_create(step).ok_or(EditError::Layout)?;
+        object = object
+            .object_value_or_create(step)
+            .ok_or(EditError::Layout)?;
     }
     Ok((root, object))
 }

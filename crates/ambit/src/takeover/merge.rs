@@ -101,7 +101,11 @@ impl<'a> Merge<'a> {
             name: found.name.clone(),
         };
         let translated = translate(file.client, launch, self.world.variable);
-        if let Some(same) = self.servers.iter_mut().find(|it| it.launch == translated.launch) {
+        if let Some(same) = self
+            .servers
+            .iter_mut()
+            .find(|it| it.launch == translated.launch)
+        {
             same.uses.push(usage);
             let needs_someone = same.notes.iter().any(Note::switches_off);
             if !found.switched_off && !needs_someone {
@@ -126,7 +130,7 @@ impl<'a> Merge<'a> {
         let name = self.free_name(&found.name, file.client);
         let kept = |name: &str| self.kept(name);
         let (launch, new) = keep_secrets(&name, translated.launch.clone(), &kept);
-        let entry = members(&launch);
+        let entry = entry(&launch);
         let (name, fate) = self.fate(name, &entry);
         if fate == Fate::Added {
             self.secrets.extend(new.iter().cloned());
@@ -171,10 +175,10 @@ impl<'a> Merge<'a> {
         let taken = |name: &str| self.servers.iter().any(|it| it.name == name);
         let by_client = format!("{base}-{client}");
         let numbered = (2..1000).map(|n| format!("{by_client}-{n}"));
-        let mut names = [base.clone(), by_client.clone()].into_iter().chain(numbered);
-        names
-            .find(|it| is_owner(it) && !taken(it))
-            .unwrap_or(base)
+        let mut names = [base.clone(), by_client.clone()]
+            .into_iter()
+            .chain(numbered);
+        names.find(|it| is_owner(it) && !taken(it)).unwrap_or(base)
     }
 
     /// Under which name it stands in `ambit.json`, and whether it is there already.
@@ -183,7 +187,10 @@ impl<'a> Merge<'a> {
         let same = |existing: &Value| {
             let existing = existing.as_object().into_iter().flatten();
             let launch = existing.filter(|(key, _)| LAUNCH.contains(&key.as_str()));
-            launch.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>() == entry
+            launch
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect::<Map<_, _>>()
+                == entry
         };
         if let Some(existing) = self.existing.get(&name) {
             let fate = match same(existing) {
@@ -202,8 +209,8 @@ impl<'a> Merge<'a> {
 /// The keys of an entry that say how it is reached.
 const LAUNCH: [&str; 6] = ["command", "args", "env", "cwd", "url", "headers"];
 
-/// An entry of `mcpServers`.
-pub(super) fn members(launch: &Launch) -> Members {
+/// A launch as an entry of `mcpServers`.
+pub fn entry(launch: &Launch) -> Vec<(String, Value)> {
     let map = |it: &BTreeMap<String, String>| json!(it);
     let members = match launch {
         Launch::Command {
@@ -225,7 +232,9 @@ pub(super) fn members(launch: &Launch) -> Members {
         Value::Object(members) => !members.is_empty(),
         _ => true,
     };
-    let members = members.into_iter().filter(|(_, value)| says_something(value));
+    let members = members
+        .into_iter()
+        .filter(|(_, value)| says_something(value));
     members
         .map(|(key, value)| (key.to_owned(), value))
         .collect()

@@ -60,7 +60,9 @@ pub fn plan(scanned: &[Scanned], world: &World<'_>) -> Result<Plan, EditError> {
             && (world.clients.is_empty() || world.clients.contains(&it.file.client))
     };
     for it in scanned.iter().filter(chosen) {
-        it.servers().iter().for_each(|found| merge.add(&it.file, found));
+        it.servers()
+            .iter()
+            .for_each(|found| merge.add(&it.file, found));
     }
     let (servers, secrets) = (merge.servers, merge.secrets);
     let added: Vec<(String, Members)> = servers

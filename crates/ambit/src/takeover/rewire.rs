@@ -59,7 +59,10 @@ pub(super) fn rewired(
     let mut expected = parse(text)?;
     let section = section(&mut expected, &path).ok_or(EditError::Layout)?;
     section.retain(|name, _| !taken.contains(&name.as_str()));
-    section.insert(OWN_NAME.to_owned(), Value::Object(entry.into_iter().collect()));
+    section.insert(
+        OWN_NAME.to_owned(),
+        Value::Object(entry.into_iter().collect()),
+    );
     match parse(&after)? == expected {
         true => Ok(after),
         false => Err(EditError::Layout),
@@ -69,7 +72,9 @@ pub(super) fn rewired(
 fn section<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Map<String, Value>> {
     let mut object = value.as_object_mut()?;
     for step in path {
-        let inner = object.entry((*step).to_owned()).or_insert_with(|| json!({}));
+        let inner = object
+            .entry((*step).to_owned())
+            .or_insert_with(|| json!({}));
         object = inner.as_object_mut()?;
     }
     Some(object)
@@ -97,7 +102,10 @@ fn entry(file: &ClientFile, binary: &Path) -> Vec<(String, Value)> {
             ("enabled", json!(true)),
             ("type", json!("stdio")),
             ("name", json!(OWN_NAME)),
-            ("description", json!("Everything Ambit has, behind one server")),
+            (
+                "description",
+                json!("Everything Ambit has, behind one server"),
+            ),
             ("cmd", json!(command)),
             ("args", json!(["mcp"])),
             ("timeout", json!(300)),

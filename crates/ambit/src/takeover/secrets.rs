@@ -20,14 +20,38 @@ pub struct NewSecret {
 
 /// Words in the name of a variable or header that holds a secret.
 const NAMES: [&str; 14] = [
-    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "API_KEY", "API-KEY",
-    "ACCESS_KEY", "PRIVATE_KEY", "CREDENTIAL", "AUTHORIZATION", "COOKIE", "_PAT",
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "APIKEY",
+    "API_KEY",
+    "API-KEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "CREDENTIAL",
+    "AUTHORIZATION",
+    "COOKIE",
+    "_PAT",
 ];
 
 /// How values begin that are secrets wherever they stand.
 const BEGINNINGS: [&str; 14] = [
-    "ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_live_", "xoxb-", "xoxp-",
-    "AKIA", "AIza", "eyJ", "ntn_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_live_",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
+    "eyJ",
+    "ntn_",
 ];
 
 /// How an `Authorization` header says what follows.

@@ -241,9 +241,8 @@ fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// `after` do not share, where they stand in it exactly once.
 fn spliced(before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
     let text = |bytes| std::str::from_utf8(bytes).ok();
-    let lines = |text: &'_ str| -> Vec<String> {
-        text.split_inclusive('\n').map(str::to_owned).collect()
-    };
+    let lines =
+        |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
     let (before, after, now) = (text(before)?, text(after)?, text(now)?);
     let (before, after, now) = (lines(before), lines(after), lines(now));
     let shared = before.iter().zip(&after).take_while(|(a, b)| a == b);
@@ -256,7 +255,10 @@ fn spliced(before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
     if new.is_empty() {
         return None;
     }
-    let mut places = now.windows(new.len()).enumerate().filter(|(_, it)| *it == new);
+    let mut places = now
+        .windows(new.len())
+        .enumerate()
+        .filter(|(_, it)| *it == new);
     let (at, _) = places.next()?;
     if places.next().is_some() {
         return None;
