@@ -96,6 +96,7 @@ fn take_over(args: &InitArgs, places: &Places, printer: &Printer) -> Result<Exit
         args,
         scanned: &scanned,
         config: &editing.path,
+        home,
         skills: skills(places, home, &directory),
         cost,
         outcomes,

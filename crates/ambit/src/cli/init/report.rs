@@ -25,6 +25,7 @@ pub(super) struct Report<'a> {
     pub(super) args: &'a InitArgs,
     pub(super) scanned: &'a [Scanned],
     pub(super) config: &'a Path,
+    pub(super) home: &'a Path,
     pub(super) skills: Vec<SkillFolder>,
     pub(super) plan: Plan,
     /// One for each of the plan's rewires.
@@ -59,6 +60,14 @@ impl Report<'_> {
         })
     }
 
+    /// A path as people write it.
+    fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(self.home) {
+            Ok(below) => format!("~/{}", below.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
     fn print_found(&self, printer: &Printer) {
         let mut rows = Vec::new();
         for it in self.found() {
@@ -73,7 +82,7 @@ impl Report<'_> {
             };
             rows.push(vec![
                 it.file.client.to_string(),
-                it.file.path.display().to_string(),
+                self.shown(&it.file.path),
                 format!("{state} {whose}").trim_end().to_owned(),
             ]);
         }
@@ -85,7 +94,7 @@ impl Report<'_> {
             let skills = counted(it.skills, "skill", "skills");
             rows.push(vec![
                 "skills".to_owned(),
-                it.path.display().to_string(),
+                self.shown(&it.path),
                 format!("{skills}{read}"),
             ]);
         }
@@ -126,7 +135,7 @@ impl Report<'_> {
         let plan = &self.plan;
         let dry = self.args.dry_run;
         let added = plan.servers.iter().filter(|it| it.fate == Fate::Added);
-        let path = self.config.display();
+        let path = self.shown(self.config);
         match (plan.config.is_some(), dry) {
             (true, dry) => {
                 let verb = if dry { "would add" } else { "added" };
@@ -144,7 +153,7 @@ impl Report<'_> {
             printer.line(format!("{verb} {secrets} into the secret store"));
         }
         for (rewire, outcome) in plan.rewires.iter().zip(&self.outcomes) {
-            let (client, path) = (rewire.client, rewire.path.display());
+            let (client, path) = (rewire.client, self.shown(&rewire.path));
             match (outcome, &rewire.after) {
                 (Outcome::Planned, Err(error)) => {
                     printer.line(format!(

@@ -214,7 +214,8 @@ fn a_malformed_file_is_reported_and_left_alone() {
 
 #[test]
 fn what_cannot_be_written_is_refused() {
-    let cases: [(&str, fn(&Path)); 2] = [
+    type Change = fn(&Path);
+    let cases: [(&str, Change); 2] = [
         ("it is read-only", |path| {
             fs::set_permissions(path, fs::Permissions::from_mode(0o444)).unwrap();
         }),
