@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ambit_core::digest::Digest;
 
 use crate::cli::fail::Fail;
-use crate::config::{Document, Problem, Source, find_project};
+use crate::config::{Document, Problem, Source, errors, find_project};
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::takeover::{EditError, replace};
 use crate::trust::{ProjectTrust, TrustStore};
@@ -65,7 +65,7 @@ impl<'a> Editing<'a> {
         let Some(text) = &self.text else {
             return Ok(());
         };
-        Document::parse(Source::new(&self.path, text.as_str()))?;
+        self.valid(text)?;
         if self.whose == Whose::User {
             return Ok(());
         }
@@ -81,8 +81,17 @@ impl<'a> Editing<'a> {
             .into())
     }
 
-    /// Writes the new text, if the file is still the one that was read.
+    fn valid(&self, text: &str) -> Result<(), Fail> {
+        let errors = errors(Source::new(&self.path, text));
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(errors.into()),
+        }
+    }
+
+    /// Writes the new text, if it can be used and the file is still the one that was read.
     pub(crate) fn write(&self, text: &str) -> Result<(), Fail> {
+        self.valid(text)?;
         let target = self.path.canonicalize().unwrap_or(self.path.clone());
         if std::fs::read_to_string(&target).ok() != self.text {
             let message = format!("`{}` was edited meanwhile", self.path.display());

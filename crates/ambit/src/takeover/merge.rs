@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ambit_core::id::is_owner;
+use ambit_core::id::{is_owner, skeleton};
 use serde_json::{Map, Value, json};
 
 use super::clients::{ClientFile, ClientId, Scope};
@@ -153,7 +153,7 @@ impl<'a> Merge<'a> {
             .or_else(|| (self.world.secret)(name))
     }
 
-    /// A name Ambit accepts that no other server taken over has.
+    /// A name Ambit accepts, and that nobody can mistake for another server's.
     fn free_name(&self, wanted: &str, client: ClientId) -> String {
         let clean: String = wanted
             .chars()
@@ -172,7 +172,12 @@ impl<'a> Merge<'a> {
             true => format!("{base}-mcp"),
             false => base,
         };
-        let taken = |name: &str| self.servers.iter().any(|it| it.name == name);
+        let taken = |name: &str| {
+            let looks = skeleton(name);
+            let existing = self.existing.keys().filter(|it| it.as_str() != name);
+            let planned = self.servers.iter().map(|it| &it.name);
+            existing.chain(planned).any(|it| skeleton(it) == looks)
+        };
         let by_client = format!("{base}-{client}");
         let numbered = (2..1000).map(|n| format!("{by_client}-{n}"));
         let mut names = [base.clone(), by_client.clone()]

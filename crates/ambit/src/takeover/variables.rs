@@ -14,6 +14,8 @@ use crate::secrets::is_name;
 pub enum Note {
     /// A variable it needs is not set here.
     Unset(String),
+    /// A variable it needs is set here, and has to be wherever Ambit is started.
+    Needed(String),
     /// The client asked for a value; it has to be stored as a secret.
     Input(String),
     /// A value is kept by the client, out of reach.
@@ -45,6 +47,7 @@ impl Note {
     pub fn code(&self) -> &'static str {
         match self {
             Note::Unset(_) => "variable_unset",
+            Note::Needed(_) => "variable_needed",
             Note::Input(_) => "input_needed",
             Note::Elsewhere(_) => "value_elsewhere",
             Note::Untranslatable(_) => "placeholder_untranslatable",
@@ -62,6 +65,9 @@ impl Note {
             Note::Unset(name) => {
                 format!("`{name}` is not set here: set it, then take `disabled` out")
             }
+            Note::Needed(name) => format!(
+                "`{name}` has to be set for every client that starts Ambit; as a secret it is there for all"
+            ),
             Note::Input(name) => format!(
                 "`ambit secrets set {name}` stores what the client asks for; then take `disabled` out"
             ),
@@ -182,13 +188,18 @@ impl Translation<'_> {
     fn fill(&mut self, whole: &str, inside: &str, begins: bool) -> String {
         match meaning(self.client, inside) {
             Meaning::Variable(name) => {
-                if (self.variable)(&name).is_none() {
-                    self.note(Note::Unset(name.clone()));
-                }
+                let note = match (self.variable)(&name) {
+                    Some(_) => Note::Needed(name.clone()),
+                    None => Note::Unset(name.clone()),
+                };
+                self.note(note);
                 format!("${{{name}}}")
             }
             Meaning::VariableOr(name, default) => match (self.variable)(&name) {
-                Some(_) => format!("${{{name}}}"),
+                Some(_) => {
+                    self.note(Note::Needed(name.clone()));
+                    format!("${{{name}}}")
+                }
                 None => {
                     self.note(Note::Default(name));
                     escaped(&default)

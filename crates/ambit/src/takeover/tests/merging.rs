@@ -70,6 +70,19 @@ fn the_same_server_is_kept_once_and_others_of_its_name_apart() {
 }
 
 #[test]
+fn names_that_look_alike_are_told_apart() {
+    let mut machine = Machine::new(Platform::Linux);
+    machine.config = Some("{\"mcpServers\": {\"GitHub\": {\"command\": \"x\"}}}".to_owned());
+    let servers =
+        r#"{"github": {"command": "npx"}, "log": {"command": "a"}, "l0g": {"command": "b"}}"#;
+    machine.write(ClientId::Cursor, Scope::User, &cursor(servers));
+    let text = machine.settle().config.unwrap();
+    let errors = crate::config::errors(crate::config::Source::new("f", text));
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(machine.plan().config, None);
+}
+
+#[test]
 fn what_is_there_stays_with_its_comments() {
     let mut machine = Machine::new(Platform::Linux);
     let before = "// mine\n{\n  \"mode\": \"ask\", // careful\n  \"mcpServers\": {\n    // the old one\n    \"github\": { \"command\": \"other\" },\n  },\n  \"agents\": {},\n}\n";

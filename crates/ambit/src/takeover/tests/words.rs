@@ -26,11 +26,11 @@ fn check(client: ClientId, text: &str, expected: &str) {
 #[test]
 fn placeholders_are_translated_or_reported() {
     use ClientId::*;
-    check(ClaudeCode, "a${SET}b", "a${SET}b");
+    check(ClaudeCode, "a${SET}b", "a${SET}b variable_needed");
     check(ClaudeCode, "${UNSET}", "${UNSET} variable_unset");
     check(ClaudeCode, "${UNSET:-d}", "d default_used");
-    check(ClaudeCode, "${SET:-d}", "${SET}");
-    check(Cursor, "${env:SET}", "${SET}");
+    check(ClaudeCode, "${SET:-d}", "${SET} variable_needed");
+    check(Cursor, "${env:SET}", "${SET} variable_needed");
     check(Cursor, "${workspaceFolder}/x", "./x");
     check(Cursor, "--root=${workspaceFolder}", "--root=.");
     check(
@@ -49,8 +49,16 @@ fn placeholders_are_translated_or_reported() {
     check(ClaudeDesktop, "${SET}", "$${SET}");
     check(Zed, "$SET ${SET", "$SET $${SET");
     check(Codex, "${SET}", "$${SET}");
-    check(GeminiCli, "$SET/${SET} $ $1", "${SET}/${SET} $ $1");
-    check(Opencode, "{env:SET} {x} ${SET}", "${SET} {x} $${SET}");
+    check(
+        GeminiCli,
+        "$SET/${SET} $ $1",
+        "${SET}/${SET} $ $1 variable_needed",
+    );
+    check(
+        Opencode,
+        "{env:SET} {x} ${SET}",
+        "${SET} {x} $${SET} variable_needed",
+    );
     check(
         Opencode,
         "{file:~/key}",
