@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// A client whose servers can be taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClientId {
@@ -119,7 +121,8 @@ pub enum Scope {
 }
 
 /// How a file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Syntax {
     /// JSON, with comments and trailing commas.
     Json,
@@ -251,7 +254,13 @@ const DEFAULTS: [(&str, &str); 4] = [
 
 /// Every place where a client may keep servers here, whether it is there or not.
 pub fn files(surroundings: &Surroundings<'_>) -> Vec<ClientFile> {
-    TABLE.iter().map(|it| located(it, surroundings)).collect()
+    let all: Vec<ClientFile> = TABLE.iter().map(|it| located(it, surroundings)).collect();
+    // In the home itself, a client's own file is no project's.
+    let is_own = |it: &ClientFile| {
+        let mut own = all.iter().filter(|it| it.scope == Scope::User);
+        it.scope == Scope::Project && own.any(|own| own.path == it.path)
+    };
+    all.iter().filter(|it| !is_own(it)).cloned().collect()
 }
 
 fn located(row: &Row, surroundings: &Surroundings<'_>) -> ClientFile {

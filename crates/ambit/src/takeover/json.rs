@@ -1,9 +1,10 @@
 //! Edits of JSON with comments that leave everything else byte for byte.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
+use super::OWN_NAME;
 use super::rewire::EditError;
 
 /// Members in the order they are to be written.
@@ -69,6 +70,53 @@ pub(super) fn rewire(
     }
     section.append(name, ordered(value));
     Ok(root.to_string())
+}
+
+/// Takes Ambit out of a section and puts members of an earlier text back.
+pub(super) fn put_back(
+    text: &str,
+    path: &[&str],
+    earlier: &str,
+    names: &[&str],
+) -> Result<String, EditError> {
+    let (root, section) = open(text, path)?;
+    let (_root, earlier) = open(earlier, path)?;
+    if let Some(own) = section.get(OWN_NAME) {
+        own.remove();
+    }
+    for name in names {
+        let value = earlier.get(name).and_then(|it| it.value());
+        section.append(name, again(&value.ok_or(EditError::Layout)?)?);
+    }
+    Ok(root.to_string())
+}
+
+/// A part of one text, to be written into another in the same order.
+fn again(node: &CstNode) -> Result<CstInputValue, EditError> {
+    let part = |node: Option<CstNode>| again(&node.ok_or(EditError::Layout)?);
+    if let Some(object) = node.as_object() {
+        let members = object.properties().into_iter();
+        let members = members.map(|it| {
+            let name = it.decoded_name().ok_or(EditError::Layout)?;
+            Ok((name, part(it.value())?))
+        });
+        return Ok(CstInputValue::Object(members.collect::<Result<_, _>>()?));
+    }
+    if let Some(array) = node.as_array() {
+        let items = array.elements().into_iter().map(|it| part(Some(it)));
+        return Ok(CstInputValue::Array(items.collect::<Result<_, _>>()?));
+    }
+    if let Some(text) = node.as_string_lit() {
+        let text = text.decoded_value().map_err(|_| EditError::Malformed)?;
+        return Ok(CstInputValue::String(text));
+    }
+    if let Some(it) = node.as_boolean_lit() {
+        return Ok(CstInputValue::Bool(it.value()));
+    }
+    match node.as_number_lit() {
+        Some(number) => Ok(CstInputValue::Number(number.to_string())),
+        None => Ok(CstInputValue::Null),
+    }
 }
 
 fn open(text: &str, path: &[&str]) -> Result<(CstRootNode, CstObject), EditError> {

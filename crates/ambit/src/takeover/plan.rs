@@ -121,6 +121,7 @@ fn rewire(scanned: &Scanned, world: &World<'_>) -> Option<Rewire> {
         client: scanned.file.client,
         path: scanned.file.path.clone(),
         syntax: scanned.file.syntax,
+        section: scanned.file.section.clone(),
         expected: *digest,
         before: text.clone(),
         after: rewired(&scanned.file, text, &replaced, world.binary),

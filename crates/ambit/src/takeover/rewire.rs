@@ -29,6 +29,8 @@ pub struct Rewire {
     pub path: PathBuf,
     /// How it is written.
     pub syntax: Syntax,
+    /// The keys that lead to its servers.
+    pub section: Vec<String>,
     /// What it must still be when it is edited.
     pub expected: Digest,
     /// Its text now.
@@ -65,6 +67,47 @@ pub(super) fn rewired(
     );
     match parse(&after)? == expected {
         true => Ok(after),
+        false => Err(EditError::Layout),
+    }
+}
+
+/// A text with Ambit replaced by servers an earlier text had, where Ambit stands as it was
+/// written. A server of one of their names that is there by now stays.
+pub(super) fn put_back(
+    syntax: Syntax,
+    path: &[&str],
+    before: &str,
+    after: &str,
+    now: &str,
+) -> Result<String, EditError> {
+    let parse = |text: &str| scan::parse(syntax, text).map_err(|_| EditError::Malformed);
+    let (mut old, mut written, mut expected) = (parse(before)?, parse(after)?, parse(now)?);
+    let old = section(&mut old, path).ok_or(EditError::Layout)?;
+    let written = section(&mut written, path).ok_or(EditError::Layout)?;
+    let current = section(&mut expected, path).ok_or(EditError::Layout)?;
+    let own = current.remove(OWN_NAME);
+    if own.is_none() || own.as_ref() != written.get(OWN_NAME) {
+        return Err(EditError::Layout);
+    }
+    let gone = |name: &&str| !written.contains_key(*name) || *name == OWN_NAME;
+    let names: Vec<&str> = old.keys().map(String::as_str).filter(gone).collect();
+    let names: Vec<&str> = names
+        .into_iter()
+        .filter(|it| !current.contains_key(*it))
+        .collect();
+    for name in &names {
+        current.extend(
+            old.get_key_value(*name)
+                .map(|(k, v)| (k.clone(), v.clone())),
+        );
+    }
+    let text = match syntax {
+        Syntax::Json => json::put_back(now, path, before, &names)?,
+        Syntax::Toml => toml::put_back(now, path, before, &names)?,
+        Syntax::Yaml => yaml::put_back(now, path, before, &names)?,
+    };
+    match parse(&text)? == expected {
+        true => Ok(text),
         false => Err(EditError::Layout),
     }
 }

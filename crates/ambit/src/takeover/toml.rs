@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
+use super::OWN_NAME;
 use super::rewire::EditError;
 
 /// A file's value. Dates mean nothing in the part that is looked at, and become texts.
@@ -50,15 +51,7 @@ pub(super) fn rewire(
     own: (&str, &[(String, Value)]),
 ) -> Result<String, EditError> {
     let mut document: DocumentMut = text.parse().map_err(|_| EditError::Malformed)?;
-    let mut section: &mut dyn TableLike = document.as_table_mut();
-    for step in path {
-        let item = section.entry(step).or_insert_with(|| {
-            let mut made = Table::new();
-            made.set_implicit(true);
-            Item::Table(made)
-        });
-        section = item.as_table_like_mut().ok_or(EditError::Layout)?;
-    }
+    let section = section(&mut document, path)?;
     taken.iter().for_each(|name| {
         section.remove(name);
     });
@@ -68,12 +61,54 @@ pub(super) fn rewire(
         table.insert(key, item(member)?);
     }
     section.insert(name, Item::Table(table));
+    Ok(written(&document, text))
+}
+
+/// Takes Ambit out of a section and puts tables of an earlier text back.
+pub(super) fn put_back(
+    text: &str,
+    path: &[&str],
+    earlier: &str,
+    names: &[&str],
+) -> Result<String, EditError> {
+    let parse = |text: &str| {
+        text.parse::<DocumentMut>()
+            .map_err(|_| EditError::Malformed)
+    };
+    let (mut document, mut earlier) = (parse(text)?, parse(earlier)?);
+    let earlier = section(&mut earlier, path)?;
+    let now = section(&mut document, path)?;
+    now.remove(OWN_NAME);
+    for name in names {
+        let table = earlier.remove(name).ok_or(EditError::Layout)?;
+        now.insert(name, table);
+    }
+    Ok(written(&document, text))
+}
+
+fn section<'a>(
+    document: &'a mut DocumentMut,
+    path: &[&str],
+) -> Result<&'a mut dyn TableLike, EditError> {
+    let mut section: &mut dyn TableLike = document.as_table_mut();
+    for step in path {
+        let item = section.entry(step).or_insert_with(|| {
+            let mut made = Table::new();
+            made.set_implicit(true);
+            Item::Table(made)
+        });
+        section = item.as_table_like_mut().ok_or(EditError::Layout)?;
+    }
+    Ok(section)
+}
+
+/// With the line ends the text had; the writer has its own.
+fn written(document: &DocumentMut, text: &str) -> String {
     let written = document.to_string();
-    // The writer ends lines its own way.
-    Ok(match text.contains("\r\n") && !written.contains("\r\n") {
+    match text.contains("\r\n") && !written.contains("\r\n") {
         true => written.replace('\n', "\r\n"),
         false => written,
-    })
+    }
 }
 
 fn item(member: &Value) -> Result<Item, EditError> {

@@ -1,6 +1,6 @@
 //! The way back. Each file that is written leaves its old bytes and a record in the state
 //! directory; undoing restores the bytes, and where the client wrote into its file since, puts
-//! only the part that was replaced back.
+//! only the servers back.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::replace;
 use super::clients::{ClientId, Syntax};
-use super::rewire::Rewire;
+use super::rewire::{Rewire, put_back};
 use super::scan;
 use crate::places::{Places, private_directory};
 
@@ -29,6 +29,8 @@ struct Record {
     client: String,
     path: PathBuf,
     target: PathBuf,
+    syntax: Syntax,
+    section: Vec<String>,
     before: Digest,
     after: Digest,
 }
@@ -38,6 +40,18 @@ impl Record {
         // The digest of the path keeps equal files apart.
         let place = Digest::of_bytes(self.target.as_os_str().as_encoded_bytes()).short();
         ["before", "after"].map(|it| format!("{}-{place}-{}.{it}", self.client, self.after.short()))
+    }
+
+    /// What a file that was edited since becomes: its old lines where the new ones still stand,
+    /// or else its old servers wherever Ambit still is.
+    fn put_back(&self, before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        let (before, after, now) = (text(before)?, text(after)?, text(now)?);
+        let path: Vec<&str> = self.section.iter().map(String::as_str).collect();
+        let by_lines = spliced(before, after, now);
+        by_lines
+            .filter(|it| scan::parse(self.syntax, it).is_ok())
+            .or_else(|| put_back(self.syntax, &path, before, after, now).ok())
     }
 }
 
@@ -117,6 +131,8 @@ impl Backups {
             client: rewire.client.to_string(),
             path: rewire.path.clone(),
             target: target.to_owned(),
+            syntax: rewire.syntax,
+            section: rewire.section.clone(),
             before: Digest::of_bytes(before),
             after: Digest::of_bytes(after),
         };
@@ -184,8 +200,7 @@ impl Backups {
                 replace(&record.target, &before)?;
                 return Ok(UndoneHow::Restored);
             }
-            let spliced = spliced(&before, &fs::read(&new)?, &now);
-            match spliced.filter(|it| is_sound(&record.target, it)) {
+            match record.put_back(&before, &fs::read(&new)?, &now) {
                 Some(text) => {
                     replace(&record.target, text.as_bytes())?;
                     Ok(UndoneHow::PutBack)
@@ -239,11 +254,9 @@ fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// A text with what was written replaced by what was there before: the lines that `before` and
 /// `after` do not share, where they stand in it exactly once.
-fn spliced(before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
-    let text = |bytes| std::str::from_utf8(bytes).ok();
+fn spliced(before: &str, after: &str, now: &str) -> Option<String> {
     let lines =
         |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
-    let (before, after, now) = (text(before)?, text(after)?, text(now)?);
     let (before, after, now) = (lines(before), lines(after), lines(now));
     let shared = before.iter().zip(&after).take_while(|(a, b)| a == b);
     let head = shared.count();
@@ -265,13 +278,4 @@ fn spliced(before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
     }
     let parts = [now.get(..at)?, old, now.get(at + new.len()..)?];
     Some(parts.concat().concat())
-}
-
-fn is_sound(path: &Path, text: &str) -> bool {
-    let syntax = match path.extension().and_then(|it| it.to_str()) {
-        Some("toml") => Syntax::Toml,
-        Some("yaml" | "yml") => Syntax::Yaml,
-        _ => Syntax::Json,
-    };
-    scan::parse(syntax, text).is_ok()
 }

@@ -11,7 +11,7 @@ use ambit_skills::root::{SkillRoot, standard_roots};
 use serde_json::json;
 
 use self::cost::{Cost, Looking};
-use self::report::{Outcome, Report};
+use self::report::{Outcome, Report, shown};
 use crate::cli::args::InitArgs;
 use crate::cli::edit::{Editing, Whose};
 use crate::cli::fail::{Exit, Fail};
@@ -178,6 +178,7 @@ fn undo(args: &InitArgs, places: &Places, printer: &Printer) -> Result<Exit, Fai
     } else if undone.is_empty() {
         printer.line("no client was pointed at Ambit by `ambit init --apply`");
     } else {
+        let home = places.home().unwrap_or(Path::new("/"));
         for it in &undone {
             let (word, what) = match &it.how {
                 UndoneHow::Restored => (styled(GOOD, "ok"), "as it was".to_owned()),
@@ -199,11 +200,8 @@ fn undo(args: &InitArgs, places: &Places, printer: &Printer) -> Result<Exit, Fai
                     format!("{why}; as it was: {}", backup.display()),
                 ),
             };
-            printer.line(format!(
-                "{word} {} {}: {what}",
-                it.client,
-                it.path.display()
-            ));
+            let path = shown(&it.path, home);
+            printer.line(format!("{word} {} {path}: {what}", it.client));
         }
         printer.note("your ambit.json and the secrets in the store are still there");
     }

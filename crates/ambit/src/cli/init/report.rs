@@ -60,12 +60,8 @@ impl Report<'_> {
         })
     }
 
-    /// A path as people write it.
     fn shown(&self, path: &Path) -> String {
-        match path.strip_prefix(self.home) {
-            Ok(below) => format!("~/{}", below.display()),
-            Err(_) => path.display().to_string(),
-        }
+        shown(path, self.home)
     }
 
     fn print_found(&self, printer: &Printer) {
@@ -256,6 +252,14 @@ impl Report<'_> {
             "tokens": self.cost,
             "next": self.next(),
         })
+    }
+}
+
+/// A path as people write it.
+pub(super) fn shown(path: &Path, home: &Path) -> String {
+    match path.strip_prefix(home) {
+        Ok(below) => format!("~/{}", below.display()),
+        Err(_) => path.display().to_string(),
     }
 }
 

@@ -288,6 +288,85 @@ fn what_a_client_wrote_since_is_kept_when_undone() {
     }
 }
 
+/// Clients write their files anew, in their own layout, and people go on adding servers.
+#[test]
+fn servers_are_put_back_into_a_file_written_anew() {
+    let added = |client, text: &str| match client {
+        ClientId::Codex => format!("{text}\n[mcp_servers.later]\ncommand = \"npx\"\n"),
+        ClientId::Goose => text
+            .replace("    - \"mcp\"", "    - mcp")
+            .replace("  ambit:\n", "  later:\n    type: builtin\n  ambit:\n"),
+        _ => {
+            let mut value = scan_value(text);
+            value["mcpServers"]["later"] = serde_json::json!({"command": "npx"});
+            value["numStartups"] = 13.into();
+            serde_json::to_string_pretty(&value).unwrap()
+        }
+    };
+    for client in [ClientId::ClaudeCode, ClientId::Codex, ClientId::Goose] {
+        let machine = Machine::new(Platform::Linux);
+        let (text, names) = fixture(client);
+        let path = machine.write(client, Scope::User, text);
+        apply(&machine.plan().rewires[0], &machine.backups()).unwrap();
+        let applied = fs::read_to_string(&path).unwrap();
+        fs::write(&path, added(client, &applied)).unwrap();
+        let undone = machine.backups().undo(&[]).unwrap();
+        assert_eq!(undone[0].how, UndoneHow::PutBack, "{client}");
+        let mut found = scan(machine.files()).into_iter();
+        let found = found.find(|it| it.file.path == path).unwrap();
+        let now: Vec<&str> = found.servers().iter().map(|it| it.name.as_str()).collect();
+        let expected = names.iter().chain(["later"].iter());
+        assert!(
+            expected.clone().all(|it| now.contains(it)),
+            "{client}: {now:?}"
+        );
+        assert!(!now.contains(&"ambit"), "{client}: {now:?}");
+    }
+}
+
+fn scan_value(text: &str) -> serde_json::Value {
+    super::super::scan::parse(Syntax::Json, text).unwrap()
+}
+
+#[test]
+fn what_was_applied_twice_is_undone_twice() {
+    let mut machine = Machine::new(Platform::Linux);
+    let (text, _) = fixture(ClientId::ClaudeCode);
+    let path = machine.write(ClientId::ClaudeCode, Scope::User, text);
+    for later in ["", "later"] {
+        let now = fs::read_to_string(&path).unwrap();
+        let mut value = scan_value(&now);
+        if !later.is_empty() {
+            value["mcpServers"][later] = serde_json::json!({"command": "npx"});
+            fs::write(&path, serde_json::to_string_pretty(&value).unwrap()).unwrap();
+        }
+        apply(&machine.settle().rewires[0], &machine.backups()).unwrap();
+    }
+    let undone = machine.backups().undo(&[]).unwrap();
+    let how: Vec<&str> = undone.iter().map(|it| it.how.as_str()).collect();
+    assert_eq!(how, ["restored", "put_back"]);
+    let mut expected = scan_value(text);
+    expected["mcpServers"]["later"] = serde_json::json!({"command": "npx"});
+    assert_eq!(scan_value(&fs::read_to_string(&path).unwrap()), expected);
+}
+
+#[test]
+fn in_the_home_nothing_is_a_projects() {
+    let none = |_: &str| None;
+    let files = files(&Surroundings {
+        platform: Platform::Linux,
+        home: Path::new("/h"),
+        project: Path::new("/h"),
+        variable: &none,
+    });
+    let cursor: Vec<Scope> = files
+        .iter()
+        .filter(|it| it.client == ClientId::Cursor)
+        .map(|it| it.scope)
+        .collect();
+    assert_eq!(cursor, [Scope::User]);
+}
+
 #[test]
 fn servers_edited_since_are_not_overwritten() {
     let machine = Machine::new(Platform::Linux);
