@@ -1,8 +1,9 @@
 //! Inline secrets in `env` and `headers`, and where they go: into the secret store, with
 //! `${secret:NAME}` in their place.
 //!
-//! What is a secret is guessed from names and from the look of values. A guess too many costs
-//! nothing: the value arrives at the server all the same.
+//! What is a secret is guessed from names and from the look of values. The server is given its
+//! value either way; but what is in the store is taken out of everything Ambit shows, so counts,
+//! switches, paths and addresses stay where they are whatever their names say.
 
 use std::collections::BTreeMap;
 
@@ -118,12 +119,12 @@ pub(super) fn in_sight(launch: &Launch) -> bool {
             values.into_iter().any(looks_secret)
                 || named
                     .into_iter()
-                    .any(|(name, value)| sounds_secret(name) && !value.starts_with("${"))
+                    .any(|(name, value)| is_shown_secret(name, value))
         }
         Launch::Address { url, .. } => {
             let query = url.split_once('?').map_or("", |(_, query)| query);
             let mut named = query.split('&').filter_map(|it| it.split_once('='));
-            named.any(|(name, value)| sounds_secret(name) && !value.starts_with("${"))
+            named.any(|(name, value)| is_shown_secret(name, value))
         }
     }
 }
@@ -139,9 +140,22 @@ fn secret_part<'a>(key: &str, value: &'a str) -> Option<(&'a str, String)> {
         beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(it))
     });
     let (before, rest) = value.split_at(scheme.map_or(0, |it| it.len()));
-    let is_secret = scheme.is_some() || sounds_secret(key) || looks_secret(rest);
+    let is_secret = scheme.is_some() || sounds_secret(key) && !is_plain(rest) || looks_secret(rest);
     // A secret is filled in as it is, so an escape must not be stored.
     is_secret.then(|| (before, rest.replace("$${", "${")))
+}
+
+fn is_shown_secret(name: &str, value: &str) -> bool {
+    sounds_secret(name) && !is_plain(value) && !value.starts_with("${")
+}
+
+/// A count, a switch, a path or an address.
+fn is_plain(value: &str) -> bool {
+    let is_count = value.len() < 8 && value.chars().all(|c| c.is_ascii_digit());
+    let is_switch = ["true", "false", "yes", "no", "on", "off"].contains(&value);
+    let beginnings = ["/", "./", "~/", "http://", "https://"];
+    let is_place = beginnings.iter().any(|it| value.starts_with(it));
+    is_count || is_switch || is_place
 }
 
 fn sounds_secret(key: &str) -> bool {

@@ -263,6 +263,22 @@ fn a_projects_file_is_edited_only_by_whoever_accepted_it() {
     assert_eq!(read(&path), text);
 }
 
+/// What a client says, in this home and with nothing else in its environment.
+fn said(home: &Home, program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(home.work())
+        .env_clear()
+        .env("HOME", home.home())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("DISABLE_AUTOUPDATER", "1")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Claude Code as people install it: its servers are healthy before, Ambit is the one server
 /// after, and then everything is as before. Run by `cargo xtask real-clients`.
 #[test]
@@ -273,20 +289,7 @@ fn claude_code_goes_there_and_back() {
     let home = home();
     tools(&home, &["add=Adds."]);
     let script = write(home.home().join("server.sh"), SERVER);
-    let run = |arguments: &[&str]| -> String {
-        let output = Command::new(&claude)
-            .args(arguments)
-            .current_dir(home.work())
-            .env_clear()
-            .env("HOME", home.home())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("DISABLE_AUTOUPDATER", "1")
-            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = |arguments: &[&str]| said(&home, &claude, arguments);
     for name in ["one", "two"] {
         let script = script.to_str().unwrap();
         run(&[
@@ -314,4 +317,33 @@ fn claude_code_goes_there_and_back() {
     home.run(&["init", "--undo"]).exits(0);
     assert_eq!(servers(), before);
     assert_eq!(healthy(), ["one", "two"]);
+}
+
+/// Codex understands what is written, and what it adds meanwhile is kept.
+#[test]
+fn codex_goes_there_and_back() {
+    let Some(codex) = peer("AMBIT_CODEX") else {
+        return;
+    };
+    let home = home();
+    let folder = home.home().join(".codex");
+    fs::create_dir(&folder).unwrap();
+    let run = |arguments: &[&str]| said(&home, &codex, arguments);
+    let listed = || -> Vec<String> {
+        let said: Value = serde_json::from_str(&run(&["mcp", "list", "--json"])).unwrap();
+        let servers = said.as_array().unwrap().iter();
+        servers
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    run(&["mcp", "add", "one", "--", "sh", "-c", "cat"]);
+    let before = read(folder.join("config.toml"));
+    home.run(&["init", "--apply"]).exits(0);
+    assert_eq!(listed(), ["ambit"]);
+    home.run(&["init", "--undo"]).exits(0);
+    assert_eq!(read(folder.join("config.toml")), before);
+    home.run(&["init", "--apply"]).exits(0);
+    run(&["mcp", "add", "two", "--", "sh", "-c", "cat"]);
+    home.run(&["init", "--undo"]).exits(0);
+    assert_eq!(listed(), ["one", "two"]);
 }

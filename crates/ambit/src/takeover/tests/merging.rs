@@ -44,7 +44,7 @@ fn the_same_server_is_kept_once_and_others_of_its_name_apart() {
         ClientId::GeminiCli,
         Scope::User,
         &cursor(
-            r#"{"files": {"command": "gone"}, "my server!": {"url": "https://a.b/mcp?token=1"}}"#,
+            r#"{"files": {"command": "gone"}, "my server!": {"url": "https://a.b/mcp?token=abc"}}"#,
         ),
     );
     let plan = machine.settle();
@@ -118,7 +118,7 @@ fn secrets_are_guessed_and_moved() {
         "Bearer abc",
         "Bearer ${secret:s.Authorization} abc",
     );
-    check("X-Api-Key", "1", "${secret:s.X-Api-Key} 1");
+    check("X-Api-Key", "k1", "${secret:s.X-Api-Key} k1");
     check("GITHUB_TOKEN", "${TOKEN}", "${TOKEN}");
     check("GITHUB_TOKEN", "a$${b}", "${secret:s.GITHUB_TOKEN} a${b}");
     check("TOKEN", "old", "${secret:s.TOKEN}");
@@ -130,5 +130,8 @@ fn secrets_are_guessed_and_moved() {
     );
     check("MODE", "stdio", "stdio");
     check("KEYBOARD", "us", "us");
+    check("MAX_TOKENS", "4096", "4096");
+    check("USE_TOKEN", "true", "true");
+    check("CREDENTIALS", "/etc/key.json", "/etc/key.json");
     check("TOKEN", "", "");
 }
