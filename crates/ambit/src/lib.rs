@@ -7,6 +7,7 @@ pub mod places;
 pub mod project;
 pub mod secrets;
 pub mod servers;
+pub mod takeover;
 pub mod trust;
 
 pub use ambit_builtins as builtins;

@@ -65,11 +65,32 @@ pub(crate) fn run(root: &Path) -> Result {
             }
         }
     }
+    let step = Step::start("taken over and given back");
+    match taking_over(root, &programs) {
+        Ok(()) => step.end("as before"),
+        Err(failure) => {
+            step.end("FAILED");
+            failures.push(failure.to_string());
+        }
+    }
     println!("\n{}", table(&rows));
     match failures.is_empty() {
         true => Ok(()),
         false => Err(Failure::Found(failures.join("\n"))),
     }
+}
+
+/// The tests of `ambit init` that need a client.
+fn taking_over(root: &Path, programs: &[(&str, PathBuf)]) -> Result {
+    let mut test = cargo(root);
+    test.args(["test", "--package", "ambit", "--test", "cli", "--"]);
+    test.arg("goes_there_and_back");
+    test.envs(
+        programs
+            .iter()
+            .map(|(variable, program)| (variable, program)),
+    );
+    capture(test).map(drop)
 }
 
 /// The binary, and where cargo put it.

@@ -57,7 +57,7 @@ fn this_project(places: &Places) -> Result<PathBuf, Fail> {
     find_project(&working_directory()?, places.config_file()).ok_or_else(|| {
         Fail::usage(
             Problem::error("no_project", "there is no ambit.json here or above")
-                .hint("`ambit init` writes one"),
+                .hint("`ambit init --starter` writes one"),
         )
     })
 }

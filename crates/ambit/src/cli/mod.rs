@@ -1,5 +1,6 @@
 //! The command line: parse, dispatch, print, exit.
 
+mod add;
 mod agents;
 mod args;
 mod ask;
@@ -10,10 +11,12 @@ mod decide;
 mod definitions;
 mod discover;
 mod doctor;
+mod edit;
 mod eval;
 mod explain;
 mod fail;
 mod history;
+mod init;
 mod listing;
 mod mcp;
 mod printer;
@@ -71,7 +74,9 @@ fn keep_watchdog() {
 fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
     let setup = || setup::Setup::load(cli.trust_project, printer);
     match cli.command {
-        Command::Init => setup::init(printer),
+        Command::Init(args) => init::init(&args, printer),
+        Command::Add(args) => add::add(args, printer),
+        Command::Remove(args) => add::remove(&args, printer),
         Command::Check => check::check(cli.trust_project, printer),
         Command::Ls(args) => catalog::ls(&setup()?, &args, printer),
         Command::Show(args) => catalog::show(&setup()?, &args, printer),

@@ -30,9 +30,9 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::cli::args::AgentArgs;
 use crate::cli::eval::read_model;
-use crate::cli::fail::{Exit, Fail};
-use crate::cli::printer::{BOLD, GOOD, Printer, WARN, counted, note, styled};
-use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot, starter};
+use crate::cli::fail::Fail;
+use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
+use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
 use crate::follow::keep_up;
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::SecretStore;
@@ -381,18 +381,21 @@ pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
     });
 }
 
+/// The capability keys that are there without any server.
+pub(crate) fn reserved_names() -> Vec<String> {
+    let builtins = ambit_builtins::resolvers();
+    let keys = builtins.iter().map(|it| it.key());
+    keys.chain([ambit_skills::resolver::KEY])
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Servers named like a capability that is there already: a grant could mean either.
 fn taken_names(loaded: &Loaded) -> Vec<Problem> {
-    let builtins = ambit_builtins::resolvers();
-    let own = || {
-        builtins
-            .iter()
-            .map(|it| it.key())
-            .chain([ambit_skills::resolver::KEY])
-    };
+    let own = reserved_names();
     let servers = loaded.config.mcp_servers.keys();
     servers
-        .filter(|name| own().any(|key| key == name.as_str()))
+        .filter(|name| own.contains(name))
         .map(|name| {
             let place = loaded.place(&format!("/mcpServers/{name}"), Spot::Key);
             Problem::error(
@@ -436,38 +439,4 @@ pub(crate) fn working_directory() -> Result<PathBuf, Fail> {
         let message = format!("the working directory cannot be used: {error}");
         Fail::usage(Problem::error("no_directory", message).hint("change to one that exists"))
     })
-}
-
-/// Writes the starter file and trusts it: whoever typed this wrote it.
-pub(crate) fn init(printer: &Printer) -> Result<Exit, Fail> {
-    let path = working_directory()?.join(CONFIG_NAME);
-    let text = starter();
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path);
-    match file.and_then(|mut it| std::io::Write::write_all(&mut it, text.as_bytes())) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            return Err(Fail::usage(
-                Problem::error("exists", format!("`{}` is there already", path.display()))
-                    .hint("edit it, or move it away first; `ambit check` says whether it is fine"),
-            ));
-        }
-        Err(error) => {
-            return Err(Fail::usage(Problem::error(
-                "io",
-                format!("`{}` cannot be written: {error}", path.display()),
-            )));
-        }
-    }
-    let places = Places::from_process()?;
-    TrustStore::open(&places)?.accept_project(&path, &Digest::of_bytes(text.as_bytes()))?;
-    if printer.is_json() {
-        printer.document(serde_json::json!({"written": path, "trusted": true}));
-    } else {
-        printer.line(format!("wrote {}", styled(BOLD, path.display())));
-        printer.note("next: `ambit ls` shows what there is, `ambit call files__list_dir` tries it");
-    }
-    Ok(Exit::Done)
 }

@@ -158,6 +158,18 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Loaded, Vec<Problem>> {
     reading.finish(merged, project)
 }
 
+/// What makes a file unusable on its own, before anything is filled in.
+pub fn errors(source: Source) -> Vec<Problem> {
+    let document = match Document::parse(source) {
+        Ok(document) => document,
+        Err(problems) => return problems,
+    };
+    let mut found = shape::check(&document);
+    found.extend(meaning::check(&document));
+    found.retain(|it| it.severity == Severity::Error);
+    found
+}
+
 /// Reads a whole file, if it is one and not too large.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     // Before opening: opening a pipe would wait for its other end.

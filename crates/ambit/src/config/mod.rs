@@ -34,7 +34,7 @@ pub use clients::Client;
 pub use discovery::{Discovery, DiscoveryFile, WeightsFile};
 pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, Origin};
 pub use jsonc::{Document, Spot};
-pub use load::{Inputs, Loaded, ProjectFile, find_project, load};
+pub use load::{Inputs, Loaded, ProjectFile, errors, find_project, load};
 pub use merged::{Config, Limits};
 pub(crate) use problem::presentable;
 pub use problem::{Place, Problem, Severity, Source};

@@ -1,4 +1,4 @@
-//! The file `ambit init` writes: small enough to read whole, with the next thing one would
+//! The file `ambit init --starter` writes: small enough to read whole, with the next thing one would
 //! want beside what is there, commented out.
 
 const STARTER: &str = r#"{

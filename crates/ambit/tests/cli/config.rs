@@ -152,21 +152,21 @@ fn a_broken_config_does_not_stop_what_mends_it() {
     let findings = doctor["findings"].as_array().unwrap();
     let config = findings.iter().find(|it| it["part"] == "config").unwrap();
     assert_eq!(config["health"], "broken");
-    home.run(&["init"]).exits(0);
+    home.run(&["init", "--starter"]).exits(0);
     assert!(home.work().join("ambit.json").exists());
     home.run(&["check"]).exits(2);
 }
 
 #[test]
-fn init_writes_a_trusted_file_and_overwrites_none() {
+fn a_starter_is_trusted_and_overwrites_nothing() {
     let home = home();
-    let written = home.run(&["init", "--json"]).exits(0).json();
+    let written = home.run(&["init", "--starter", "--json"]).exits(0).json();
     assert_eq!(written["trusted"], true);
     let path = home.work().join("ambit.json");
     let text = std::fs::read(&path).unwrap();
     assert_eq!(problems(&home), [""; 0]);
     assert_eq!(
-        home.run(&["init", "--json"]).exits(2).json()["error"]["code"],
+        home.run(&["init", "--starter", "--json"]).exits(2).json()["error"]["code"],
         "exists"
     );
     assert_eq!(std::fs::read(&path).unwrap(), text);

@@ -19,6 +19,7 @@ mod disk;
 mod files;
 mod hooks;
 mod http_clients;
+mod init;
 mod input;
 mod journal;
 mod killed;

@@ -228,7 +228,11 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
 }
 
 /// What an agent's model is shown at the beginning of a session.
-fn shown(setup: &Setup, market: &Arc<CapabilityMarketplace>, agent: &str) -> Result<u32, Fail> {
+pub(crate) fn shown(
+    setup: &Setup,
+    market: &Arc<CapabilityMarketplace>,
+    agent: &str,
+) -> Result<u32, Fail> {
     let args = AgentArgs {
         agent: Some(agent.to_owned()),
         ..AgentArgs::default()
