@@ -347,7 +347,10 @@ impl Drive<'_> {
                 Ok(result) => ended(result),
                 Err(_) => ended(Err(Failure::new(Code::Internal, "its provider panicked"))),
             },
-            () = self.patience.runs_out() => Fact::DeadlineExceeded,
+            () = self.patience.runs_out() => Fact::DeadlineExceeded {
+                limit: self.patience.limit(),
+                elapsed: begun.elapsed(),
+            },
         }
     }
 }

@@ -42,6 +42,12 @@ impl Patience {
         self.clock.lock().renew(Instant::now());
     }
 
+    /// How long there may be no progress.
+    pub(crate) fn limit(&self) -> Duration {
+        let clock = self.clock.lock();
+        clock.begun.as_ref().map_or(Duration::ZERO, |it| it.limit)
+    }
+
     /// Stops the clock.
     pub(crate) fn hold(self: &Arc<Self>) -> Hold {
         self.clock.lock().hold(Instant::now());

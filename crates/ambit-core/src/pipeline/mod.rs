@@ -116,9 +116,9 @@ pub fn advance(state: CallState, fact: Fact, policy: &CallPolicy<'_>) -> Step {
                 Err(failure) => flight.fail(failure, policy),
             }
         }
-        (S::Executing(mut flight), Fact::DeadlineExceeded) => {
-            flight.elapsed = policy.limits.call;
-            let message = "it ran longer than it may without progress and was stopped; `limits` in ambit.json, or its server's own entry, says how long";
+        (S::Executing(mut flight), Fact::DeadlineExceeded { limit, elapsed }) => {
+            flight.elapsed = elapsed;
+            let message = format!("it went on for {limit:?} without progress and was stopped");
             flight.fail(
                 Failure {
                     retryable: true,

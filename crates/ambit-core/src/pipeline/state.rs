@@ -175,7 +175,12 @@ pub enum Fact {
         elapsed: Duration,
     },
     /// It ran too long.
-    DeadlineExceeded,
+    DeadlineExceeded {
+        /// How long it may go without progress.
+        limit: Duration,
+        /// How long it ran in all.
+        elapsed: Duration,
+    },
     /// Whoever asked called it off.
     Cancelled,
     /// The whole result is stored.
@@ -199,7 +204,7 @@ impl Fact {
             Fact::StartRecorded => "start-recorded",
             Fact::RecordFailed { .. } => "record-failed",
             Fact::Executed { .. } => "executed",
-            Fact::DeadlineExceeded => "deadline-exceeded",
+            Fact::DeadlineExceeded { .. } => "deadline-exceeded",
             Fact::Cancelled => "cancelled",
             Fact::ResultStored(_) => "result-stored",
             Fact::StoreFailed { .. } => "store-failed",

@@ -1,6 +1,7 @@
 //! The decision table of the pipeline: every state and every fact.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -170,7 +171,10 @@ fn facts() -> Vec<(&'static str, MakeFact)> {
             result: Err(Failure::provider("boom")),
             elapsed: Default::default(),
         }),
-        ("deadline", |_| Fact::DeadlineExceeded),
+        ("deadline", |_| Fact::DeadlineExceeded {
+            limit: Duration::from_secs(1),
+            elapsed: Duration::from_secs(3),
+        }),
         ("cancelled", |_| Fact::Cancelled),
         ("stored", |_| Fact::ResultStored(ResultRef("r1".into()))),
         ("store-failed", |_| Fact::StoreFailed {

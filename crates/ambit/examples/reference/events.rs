@@ -376,7 +376,7 @@ fn samples() -> Vec<Sample> {
                 (
                     "reason",
                     "the reason, unless it completed",
-                    json!("it ran longer than 60 s"),
+                    json!("it went on for 60s without progress and was stopped"),
                 ),
                 ("bytes", "of the whole result", json!(70_000)),
                 ("digest", "of what the caller was given", digest()),
