@@ -262,7 +262,11 @@ fn a_store_of_an_older_version_is_taken_along() {
     let home = home();
     drop(home.store());
     let raw = Connection::open(home.places.trust()).unwrap();
-    raw.execute_batch("DROP TABLE servers; DROP TABLE pins; DROP TABLE held; INSERT INTO projects VALUES ('/p', 'x', 1);").unwrap();
+    for table in ["servers", "pins", "held", "tokens", "held_edits"] {
+        raw.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    raw.execute_batch("INSERT INTO projects VALUES ('/p', 'x', 1)")
+        .unwrap();
     raw.pragma_update(None, "user_version", 1).unwrap();
     drop(raw);
     let store = home.store();
