@@ -1,10 +1,9 @@
-//! One client's session: what it is shown, what it calls, and when its lists change. Knows nothing
-//! of the protocol.
+//! One client's session: what it is shown, what it calls, and when its lists change. Of the protocol
+//! it knows what a tool looks like: lists are asked for far more often than they change.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_core::effects::Effects;
 use ambit_core::grant::GrantProblem;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::intent::CallId;
@@ -18,19 +17,12 @@ use ambit_runtime::provider::Provider;
 use ambit_runtime::session::{Session, SessionSpec};
 use ambit_runtime::{CallRequest, CancellationToken};
 use parking_lot::Mutex;
+use rmcp::model::Tool;
 use serde_json::{Value, json};
 
 use crate::lists::Lists;
+use crate::map;
 use crate::style::Style;
-
-/// A tool as a client sees it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ShownTool {
-    /// The definition, as in `tools/list`.
-    pub(crate) definition: Value,
-    /// What it does to the world.
-    pub(crate) effects: Effects,
-}
 
 /// Which lists are not what the client was told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +45,7 @@ pub(crate) struct Ended {
 pub(crate) enum Outcome {
     Observed(CallId, Observation),
     /// Nothing of that name is there to be called.
-    Unknown,
+    Unknown(String),
 }
 
 /// What a client asks for.
@@ -64,9 +56,19 @@ pub(crate) enum Wanted {
     Resource { uri: String },
 }
 
+impl Wanted {
+    /// What the client calls it.
+    fn name(&self) -> &str {
+        match self {
+            Wanted::Tool { name, .. } | Wanted::Prompt { name, .. } => name,
+            Wanted::Resource { uri } => uri,
+        }
+    }
+}
+
 /// All lists as they were at one time.
 pub(crate) struct Snapshot {
-    tools: Arc<Vec<ShownTool>>,
+    tools: Arc<Vec<Tool>>,
     lists: Arc<Lists>,
 }
 
@@ -93,7 +95,7 @@ pub(crate) struct Front {
 struct Shown {
     /// What was searched for last: the nearest thing to a task that a client lets on.
     goal: String,
-    tools: Arc<Vec<ShownTool>>,
+    tools: Arc<Vec<Tool>>,
     lists: Arc<Lists>,
 }
 
@@ -134,7 +136,7 @@ impl Front {
     }
 
     /// The tool list.
-    pub(crate) fn tools(&self) -> Arc<Vec<ShownTool>> {
+    pub(crate) fn tools(&self) -> Arc<Vec<Tool>> {
         Arc::clone(&self.shown.lock().tools)
     }
 
@@ -185,6 +187,7 @@ impl Front {
         caller: Arc<dyn Caller>,
         cancel: &CancellationToken,
     ) -> Ended {
+        let wanted_name = wanted.name().to_owned();
         let (is_known, query, request) = self.request(wanted);
         let report = self.session.call_for(request, caller, cancel).await;
         let changes = match self.session.is_behind() {
@@ -197,7 +200,7 @@ impl Front {
         Ended {
             outcome: match is_known {
                 true => Outcome::Observed(report.call, report.observation),
-                false => Outcome::Unknown,
+                false => Outcome::Unknown(wanted_name),
             },
             changes,
             took: report.duration,
@@ -267,16 +270,11 @@ impl Front {
             let name = definition.get("name")?.as_str()?;
             Some(catalog.get(visible.find(name)?)?.effects)
         };
-        let tools: Vec<ShownTool> = self
-            .session
-            .projection(ToolFormat::Mcp)
-            .tools
-            .into_iter()
+        let projected = self.session.projection(ToolFormat::Mcp).tools.into_iter();
+        let tools: Vec<Tool> = projected
             .filter_map(|definition| {
-                effects(&definition).map(|effects| ShownTool {
-                    definition,
-                    effects,
-                })
+                let effects = effects(&definition)?;
+                map::tool(definition, effects)
             })
             .collect();
         let lists = Lists::of(&self.market, &visible);

@@ -189,7 +189,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let front = self.current(&context).await?;
-        let tools = front.tools().iter().filter_map(map::tool).collect();
+        let tools = front.tools().as_ref().clone();
         let mut listed = ListToolsResult::with_all_items(tools);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -200,11 +200,8 @@ impl ServerHandler for Handler {
         let own = self.front.get().cloned();
         let front = own.or_else(|| self.shared.as_ref()?.any())?;
         let tools = front.tools();
-        let found = tools
-            .iter()
-            .find(|it| it.definition.get("name").and_then(Value::as_str) == Some(name));
-        let schema = found?.definition.get("inputSchema")?.as_object()?;
-        Some(Tool::new(name.to_owned(), "", Arc::new(schema.clone())))
+        let schema = &tools.iter().find(|it| it.name == name)?.input_schema;
+        Some(Tool::new(name.to_owned(), "", Arc::clone(schema)))
     }
 
     async fn call_tool(

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::exchange::Rounded;
-use crate::front::{Outcome, ShownTool};
+use crate::front::Outcome;
 use crate::lists::{Given, Lists};
 use crate::skills;
 use crate::style::Era;
@@ -80,9 +80,9 @@ pub(crate) fn hints(era: Era) -> (Option<u64>, Option<CacheScope>) {
 }
 
 /// A tool of the list. One whose schema is not an object cannot be listed.
-pub(crate) fn tool(shown: &ShownTool) -> Option<Tool> {
-    let mut tool: Tool = serde_json::from_value(shown.definition.clone()).ok()?;
-    let own = annotations(shown.effects);
+pub(crate) fn tool(definition: Value, effects: Effects) -> Option<Tool> {
+    let mut tool: Tool = serde_json::from_value(definition).ok()?;
+    let own = annotations(effects);
     let mut said = tool.annotations.take().unwrap_or_default();
     // What its server left open is what Ambit takes it for.
     said.read_only_hint = said.read_only_hint.or(own.read_only_hint);
@@ -145,7 +145,7 @@ pub(crate) fn tool_response(rounded: Rounded) -> Result<CallToolResponse, ErrorD
                 Some(error) => Err(error),
                 None => Ok(tool_result(call, observation.clone()).into()),
             },
-            Outcome::Unknown => Err(ErrorData::invalid_params("unknown tool", None)),
+            Outcome::Unknown(name) => Err(unknown("tool", name)),
         },
     }
 }
@@ -162,7 +162,7 @@ pub(crate) fn prompt_response(rounded: Rounded) -> Result<GetPromptResponse, Err
             Ok(prompt_result(completed.clone()).into())
         }
         Outcome::Observed(_, other) => Err(protocol_error(other)),
-        Outcome::Unknown => Err(ErrorData::invalid_params("unknown prompt", None)),
+        Outcome::Unknown(name) => Err(unknown("prompt", name)),
     }
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn resource_response(
             return Err(no_such_resource(uri));
         }
         Outcome::Observed(_, other) => return Err(protocol_error(other)),
-        Outcome::Unknown => return Err(no_such_resource(uri)),
+        Outcome::Unknown(_) => return Err(no_such_resource(uri)),
     };
     let blocks: Vec<Value> = match completed.result_ref.as_ref().map(whole) {
         // Each block is a line there.
@@ -210,6 +210,11 @@ pub(crate) fn resource_response(
         .filter_map(|it| serde_json::from_value(it.get("resource")?.clone()).ok())
         .collect();
     Ok(ReadResourceResult::new(contents).into())
+}
+
+/// Nothing goes by a name.
+fn unknown(what: &str, name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("unknown {what}: `{}`", short(name)), None)
 }
 
 /// A question for a client of the stateless era.

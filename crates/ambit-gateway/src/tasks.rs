@@ -39,7 +39,7 @@ pub(crate) fn get(rounds: &Rounds, name: &str) -> Result<GetTaskResult, ErrorDat
                     }
                 }
             },
-            Outcome::Unknown => TaskPayload::Cancelled,
+            Outcome::Unknown(_) => TaskPayload::Cancelled,
         },
     };
     let described = described(name, &task, payload.status());

@@ -29,7 +29,10 @@ pub(crate) fn reference() -> String {
         .filter(|it| it.is_global_set())
         .collect();
     text.push_str(&table("option", &everywhere));
-    for command in root.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
+    for command in root
+        .get_subcommands()
+        .filter(|it| it.get_name() != "help" && !it.is_hide_set())
+    {
         section(command, &mut text);
     }
     text
