@@ -3,6 +3,7 @@
 
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::conversation::{Answers, Conversation, Question, QuestionKind, Questions};
+use futures_util::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientRequest, GetExtensions as _,
@@ -199,9 +200,13 @@ impl Drop for CalledOff<'_> {
             return;
         };
         let peer = self.peer.clone();
-        runtime.spawn(async move {
+        let mut telling = Box::pin(async move {
             let cancelled = rmcp::model::CancelledNotificationParam::new(Some(id), None);
             let _ = peer.notify_cancelled(cancelled).await;
         });
+        // Begun here, so that it goes out before whatever is called next.
+        if telling.as_mut().now_or_never().is_none() {
+            runtime.spawn(telling);
+        }
     }
 }
