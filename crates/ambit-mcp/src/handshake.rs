@@ -228,7 +228,7 @@ async fn http_client(
     if let Some(keeper) = &lasting.keeper {
         keeper.look().await;
     }
-    let client = Dialer::of(&url).and_then(|it| it.to_server());
+    let client = Dialer::of(&url).to_server();
     let client = client.map_err(|error| McpError::Connect {
         server: spec.name.clone(),
         reason: cut(&error.to_string(), MAX_REASON),

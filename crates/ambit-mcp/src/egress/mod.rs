@@ -10,6 +10,7 @@
 mod address;
 mod names;
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use reqwest::redirect::{Attempt, Policy};
@@ -53,19 +54,17 @@ pub(crate) struct Fetched {
 /// The way out on behalf of one configured server.
 pub(crate) struct Dialer {
     names: Names,
-    documents: Client,
+    /// Made when first needed: reading the system's certificates takes a moment.
+    documents: OnceLock<Client>,
 }
 
 impl Dialer {
     /// On behalf of the server at this address.
-    pub(crate) fn of(server: &Url) -> Result<Dialer, EgressError> {
-        let names = Names::from(server);
-        let documents = Client::builder()
-            .dns_resolver(names.clone())
-            .redirect(Policy::none())
-            .timeout(PATIENCE)
-            .build()?;
-        Ok(Dialer { names, documents })
+    pub(crate) fn of(server: &Url) -> Dialer {
+        Dialer {
+            names: Names::from(server),
+            documents: OnceLock::new(),
+        }
     }
 
     /// A client for MCP itself. It follows a redirect only within the server, and only where the
@@ -80,15 +79,20 @@ impl Dialer {
         Ok(client)
     }
 
+    /// Judges a place before anybody is sent there, as far as it can be told from its address.
+    pub(crate) async fn judge(&self, url: &Url) -> Result<(), EgressError> {
+        self.names.judge_literal(url).await
+    }
+
     /// Begins a request for [`fetch`](Self::fetch).
-    pub(crate) fn post(&self, url: Url) -> RequestBuilder {
-        self.documents.post(url)
+    pub(crate) fn post(&self, url: Url) -> Result<RequestBuilder, EgressError> {
+        Ok(self.documents()?.post(url))
     }
 
     /// Fetches one document. Redirects are not followed: whoever asks judges where they lead.
     pub(crate) async fn fetch(&self, request: Request) -> Result<Fetched, EgressError> {
-        self.names.judge_literal(request.url()).await?;
-        let mut head = self.documents.execute(request).await?;
+        self.judge(request.url()).await?;
+        let mut head = self.documents()?.execute(request).await?;
         let mut body = Vec::new();
         while let Some(chunk) = head.chunk().await? {
             if body.len() + chunk.len() > LARGEST {
@@ -97,6 +101,18 @@ impl Dialer {
             body.extend_from_slice(&chunk);
         }
         Ok(Fetched { head, body })
+    }
+
+    fn documents(&self) -> Result<&Client, EgressError> {
+        if let Some(client) = self.documents.get() {
+            return Ok(client);
+        }
+        let made = Client::builder()
+            .dns_resolver(self.names.clone())
+            .redirect(Policy::none())
+            .timeout(PATIENCE)
+            .build()?;
+        Ok(self.documents.get_or_init(|| made))
     }
 }
 

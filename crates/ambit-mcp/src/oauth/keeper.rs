@@ -21,6 +21,8 @@ struct Known {
     refused: Option<String>,
     /// What ended the login.
     ended: Option<LoginReason>,
+    /// It was renewed and could not be kept: what is in the store is of no use any more.
+    unkept: bool,
 }
 
 /// The token of one server.
@@ -41,9 +43,9 @@ impl Keeper {
         })
     }
 
-    /// Looks for a login, before a connection begins.
-    pub(crate) async fn look(self: &Arc<Self>) {
-        if self.known.lock().login.is_some() {
+    /// Looks for a login, before a connection begins: somebody may have logged in or out.
+    pub(crate) async fn look(&self) {
+        if self.known.lock().unkept {
             return;
         }
         // Most servers need none; if this one does, it is asked for again and this is told.
@@ -106,7 +108,7 @@ impl Keeper {
             self.know(Some(login));
             return Ok(Some(token));
         }
-        if self.known.lock().refused.as_ref() == Some(&login.access_token) {
+        if self.is_refused(&login) {
             return Ok(None);
         }
         match renew(&login, &self.server).await {
@@ -115,7 +117,9 @@ impl Keeper {
                 let token = renewed.access_token.clone();
                 self.know(Some(renewed.clone()));
                 // Even where it cannot be kept it serves this process.
-                if let Err(error) = self.on_store(move |it| it.keep(&renewed)).await {
+                let kept = self.on_store(move |it| it.keep(&renewed)).await;
+                self.known.lock().unkept = kept.is_err();
+                if let Err(error) = kept {
                     tracing::warn!(%error, "a renewed token is lost when this process ends");
                 }
                 Ok(Some(token))
@@ -134,6 +138,15 @@ impl Keeper {
             }
             Err(error @ RenewError::Failed { .. }) => Err(error.to_string()),
         }
+    }
+
+    fn is_refused(&self, login: &Login) -> bool {
+        let mut known = self.known.lock();
+        let is_refused = known.refused.as_ref() == Some(&login.access_token);
+        if is_refused {
+            known.ended = Some(LoginReason::Refused);
+        }
+        is_refused
     }
 
     fn know(&self, login: Option<Login>) {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{StatusCode, Url};
 use rmcp::transport::auth::AuthorizationCallback;
@@ -145,6 +146,7 @@ impl LoginError {
 /// A login that waits for a person.
 pub struct PendingLogin {
     manager: AuthorizationManager,
+    documents: Arc<Documents>,
     url: String,
     issuer: String,
     resource: String,
@@ -170,12 +172,16 @@ impl PendingLogin {
             reason: cut(&reason, MAX_REASON),
         };
         // One for all of it: who is asked further on is who challenged.
-        let dialer = Dialer::of(&server).map_err(unreachable)?;
-        let challenge = challenge(&dialer, &server, headers).await;
+        let documents = Arc::new(Documents {
+            dialer: Dialer::of(&server),
+            failed: Mutex::default(),
+        });
+        let dialer = &documents.dialer;
+        let challenge = challenge(dialer, &server, headers).await;
         let challenge = challenge.map_err(unreachable)?;
         let manager = AuthorizationManager::new_with_oauth_http_client(
             server.as_str(),
-            Arc::new(Documents(dialer)),
+            Arc::clone(&documents) as _,
         );
         let mut manager = manager.await.map_err(|it| unusable(words(&it)))?;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref());
@@ -185,16 +191,13 @@ impl PendingLogin {
         }
         let metadata = found.metadata;
         for endpoint in [&metadata.authorization_endpoint, &metadata.token_endpoint] {
-            let safe = Url::parse(endpoint).is_ok_and(|it| match it.scheme() {
-                "https" => true,
-                "http" => server.scheme() == "http",
-                _ => false,
-            });
-            if !safe {
-                return Err(unusable(format!(
-                    "`{endpoint}` is not safe to send a login to"
-                )));
+            let unsafe_to_use = || unusable(format!("`{endpoint}` is not safe to send a login to"));
+            let endpoint = Url::parse(endpoint).map_err(|_| unsafe_to_use())?;
+            if endpoint.scheme() != "https" && endpoint.scheme() != server.scheme() {
+                return Err(unsafe_to_use());
             }
+            let judged = dialer.judge(&endpoint).await;
+            judged.map_err(|it| unusable(it.to_string()))?;
         }
         let issuer = issuer(&metadata);
         manager.set_metadata(metadata.clone());
@@ -221,6 +224,7 @@ impl PendingLogin {
         Ok(PendingLogin {
             resource: parameter(&url, "resource").unwrap_or_else(|| server.to_string()),
             manager,
+            documents,
             url,
             issuer,
             token_endpoint: metadata.token_endpoint,
@@ -237,6 +241,12 @@ impl PendingLogin {
     /// Who is asked.
     pub fn issuer(&self) -> &str {
         &self.issuer
+    }
+
+    /// Whether an address is an answer to this login and not to another.
+    pub fn is_answer(&self, came_back: &str) -> bool {
+        let state = parameter(&self.url, "state");
+        state.is_some() && parameter(came_back, "state") == state
     }
 
     /// Trades what came back for tokens: the whole address the person was sent back to.
@@ -265,7 +275,10 @@ impl PendingLogin {
             reason: cut(reason, MAX_REASON),
         };
         let token = traded.await.map_err(|error| match &error {
-            AuthError::TokenExchangeFailed(_) => no_token(&words(&error)),
+            AuthError::TokenExchangeFailed(_) => {
+                let failed = self.documents.failed.lock().take();
+                no_token(&failed.unwrap_or_else(|| words(&error)))
+            }
             _ => mismatch(&error),
         })?;
         let issued = serde_json::to_value(&token).and_then(serde_json::from_value::<Issued>);
@@ -363,14 +376,20 @@ async fn introduce(
 }
 
 /// The SDK's way out is Ambit's.
-struct Documents(Dialer);
+struct Documents {
+    dialer: Dialer,
+    /// What went wrong last; the SDK does not always pass it on.
+    failed: Mutex<Option<String>>,
+}
 
 impl OAuthHttpClient for Documents {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
             // Redirects are never followed here: where one leads is a request of its own.
             let request = reqwest::Request::try_from(request.request)?;
-            let fetched = self.0.fetch(request).await?;
+            let fetched = self.dialer.fetch(request).await.inspect_err(|error| {
+                *self.failed.lock() = Some(with_sources(error));
+            })?;
             let mut answer = http::Response::builder().status(fetched.head.status());
             for (name, value) in fetched.head.headers() {
                 answer = answer.header(name, value);

@@ -40,7 +40,7 @@ pub(super) async fn renew(login: &Login, server: &Url) -> Result<Login, RenewErr
         return Err(RenewError::Over);
     };
     let unsent = |error: EgressError| failed(with_sources(&error));
-    let dialer = Dialer::of(server).map_err(unsent)?;
+    let dialer = Dialer::of(server);
     let request = request(&dialer, login, refresh_token).map_err(failed)?;
     let fetched = dialer.fetch(request).await.map_err(unsent)?;
     let status = fetched.head.status();
@@ -81,6 +81,7 @@ fn request(dialer: &Dialer, login: &Login, refresh_token: &str) -> Result<Reques
     let url = Url::parse(&login.token_endpoint).map_err(|it| it.to_string())?;
     let request = dialer
         .post(url)
+        .map_err(|it| with_sources(&it))?
         .header(ACCEPT, "application/json")
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(form(&fields));
