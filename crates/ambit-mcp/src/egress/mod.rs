@@ -20,7 +20,7 @@ use thiserror::Error;
 use names::Names;
 
 /// How long anything but an MCP request may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Largest document fetched.
 const LARGEST: usize = 1 << 20;
 /// Longest chain of redirects followed.

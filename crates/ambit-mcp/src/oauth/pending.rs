@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::login::{ClientAuth, Issued, Login, OauthClient};
 use super::renew::with_sources;
-use crate::egress::{Dialer, EgressError};
+use crate::egress::{Dialer, EgressError, PATIENCE};
 use crate::handshake::MAX_REASON;
 use crate::map::cut;
 use crate::spec::{ServerSpec, Transport};
@@ -305,30 +305,34 @@ async fn challenge(
     server: &Url,
     headers: &[(String, String)],
 ) -> Result<Option<String>, EgressError> {
-    let hello = json!({
-        "jsonrpc": "2.0", "id": 0, "method": "initialize",
-        "params": {
+    // Some let anybody introduce themselves and ask who it is only then.
+    let asks = [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": {}}),
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "ambit", "version": env!("CARGO_PKG_VERSION")},
-        },
-    });
-    let mut request = dialer
-        .to_server()?
-        .post(server.clone())
-        .header(CONTENT_TYPE, "application/json")
-        .header(ACCEPT, "application/json, text/event-stream")
-        .body(hello.to_string());
-    let own = |name: &str| !name.eq_ignore_ascii_case("authorization");
-    for (name, value) in headers.iter().filter(|(name, _)| own(name)) {
-        request = request.header(name, value);
+        }}),
+    ];
+    let client = dialer.to_server()?;
+    for ask in asks {
+        let mut request = client
+            .post(server.clone())
+            .timeout(PATIENCE)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json, text/event-stream")
+            .body(ask.to_string());
+        let own = |name: &str| !name.eq_ignore_ascii_case("authorization");
+        for (name, value) in headers.iter().filter(|(name, _)| own(name)) {
+            request = request.header(name, value);
+        }
+        let answer = request.send().await?;
+        if answer.status() == StatusCode::UNAUTHORIZED {
+            let challenges = answer.headers().get_all(WWW_AUTHENTICATE).iter();
+            let challenges: Vec<&str> = challenges.filter_map(|it| it.to_str().ok()).collect();
+            return Ok(Some(challenges.join(", ")));
+        }
     }
-    let answer = request.send().await?;
-    if answer.status() != StatusCode::UNAUTHORIZED {
-        return Ok(None);
-    }
-    let challenges = answer.headers().get_all(WWW_AUTHENTICATE).iter();
-    let challenges: Vec<&str> = challenges.filter_map(|it| it.to_str().ok()).collect();
-    Ok(Some(challenges.join(", ")))
+    Ok(None)
 }
 
 /// Makes Ambit known, one way or another.
