@@ -22,6 +22,7 @@ mod http_clients;
 mod input;
 mod journal;
 mod killed;
+mod login;
 mod mcp;
 mod output;
 mod pins;
