@@ -37,23 +37,12 @@ impl Waiting {
             .unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        loop {
-            let mut line = String::new();
-            let ended = stderr.read_line(&mut line).unwrap() == 0;
-            said.push_str(&line);
-            assert!(!ended, "no address: {said}");
-            if let Some(at) = line
-                .find("http://")
-                .filter(|_| line.contains("code_challenge"))
-            {
-                let url = line[at..].trim().to_owned();
-                return Waiting {
-                    child,
-                    stderr,
-                    said,
-                    url,
-                };
-            }
+        let url = address(&mut stderr, &mut said);
+        Waiting {
+            child,
+            stderr,
+            said,
+            url,
         }
     }
 
@@ -78,6 +67,20 @@ impl Waiting {
             code: output.status.code().unwrap_or(255),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: self.said,
+        }
+    }
+}
+
+/// Reads on until an address is named.
+fn address(stderr: &mut BufReader<ChildStderr>, said: &mut String) -> String {
+    loop {
+        let mut line = String::new();
+        let ended = stderr.read_line(&mut line).unwrap() == 0;
+        said.push_str(&line);
+        assert!(!ended, "no address: {said}");
+        let at = line.find("http://");
+        if let Some(at) = at.filter(|_| line.contains("code_challenge")) {
+            return line[at..].trim().to_owned();
         }
     }
 }
@@ -139,7 +142,9 @@ fn a_person_logs_in_uses_it_and_logs_out() {
 
     home.run(&["logout", "web"]).exits(0);
     home.run(&["logout", "web"]).exits(1);
-    let after = call(&home, "web__echo", json!({}), &["--yes"]).exits(3).json();
+    let after = call(&home, "web__echo", json!({}), &["--yes"])
+        .exits(3)
+        .json();
     assert_eq!(after["code"], "login_required");
 }
 
