@@ -30,7 +30,7 @@ const OFFLINE: &str = "offline_access";
 pub struct LoginRequest {
     /// As whom.
     pub client: ClientChoice,
-    /// Scopes to ask for, besides nothing: without any, what the server says it needs.
+    /// The scopes to ask for; without any, those the server says it needs.
     pub scopes: Vec<String>,
     /// Where the person comes back to.
     pub redirect: String,

@@ -14,43 +14,35 @@ use crate::{call, entered, guarded, log_in, spec};
 const CALLS: usize = 50;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fifty_calls_renew_once() {
-    type Pass = fn(&ambit_testkit::Guarded);
-    let passes: [(&str, u64, Pass); 2] = [
-        ("the server refuses it", 3600, |it| it.expire()),
-        // Nothing has to be refused for that: its time is known.
-        ("its time is up", 1, |it| {
-            it.behave(|it| it.token_seconds = 3600)
-        }),
-    ];
-    for (name, token_seconds, pass) in passes {
-        let (guarded, tokens, server) = entered(Manners {
-            token_seconds: 3600,
-            ..Manners::default()
-        })
-        .await;
-        if token_seconds == 1 {
-            let mut login = tokens.all().unwrap().remove(0);
-            login.expires_at = Some(1);
-            tokens.keep(&login).unwrap();
-        } else {
-            call(&server, "echo").await.unwrap();
-        }
-        let before = guarded.counts();
-        pass(&guarded);
-        let another = McpServer::with_tokens(spec(&guarded), Arc::clone(&tokens) as _);
-        let calls = (0..CALLS).map(|_| call(&server, "echo"));
-        for answer in join_all(calls).await {
-            assert_eq!(answer.unwrap().content, [Content::text("hello")], "{name}");
-        }
-        // Somebody else finds what was renewed.
-        call(&another, "echo").await.unwrap();
-        let after = guarded.counts();
-        assert_eq!(after.renewed, 1, "{name}");
-        assert_eq!(after.called - before.called, CALLS + 1, "{name}");
-        if token_seconds == 1 {
-            assert_eq!(after.refused, before.refused, "{name}");
-        }
+async fn fifty_calls_renew_once_when_the_token_is_refused() {
+    let (guarded, tokens, server) = entered(Manners::default()).await;
+    call(&server, "echo").await.unwrap();
+    guarded.expire();
+    fifty_calls(&server).await;
+    // Somebody else finds what was renewed.
+    let another = McpServer::with_tokens(spec(&guarded), tokens as _);
+    call(&another, "echo").await.unwrap();
+    let counts = guarded.counts();
+    assert_eq!((counts.renewed, counts.called), (1, CALLS + 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_calls_renew_once_when_its_time_is_up() {
+    let (guarded, tokens, server) = entered(Manners::default()).await;
+    let mut login = tokens.all().unwrap().remove(0);
+    login.expires_at = Some(1);
+    tokens.keep(&login).unwrap();
+    let refused = guarded.counts().refused;
+    fifty_calls(&server).await;
+    let counts = guarded.counts();
+    assert_eq!((counts.renewed, counts.called), (1, CALLS));
+    assert_eq!(counts.refused, refused, "it was known without asking");
+}
+
+async fn fifty_calls(server: &Arc<McpServer>) {
+    let calls = (0..CALLS).map(|_| call(server, "echo"));
+    for answer in join_all(calls).await {
+        assert_eq!(answer.unwrap().content, [Content::text("hello")]);
     }
 }
 

@@ -119,8 +119,14 @@ fn a_person_logs_in_uses_it_and_logs_out() {
     assert_eq!(told["resource"], guarded.url);
 
     call(&home, "web__echo", json!({"text": "hello"}), &["--yes"]).exits(0);
-    // Expired in one process, renewed for all.
+    // Expired for all of several processes, renewed by one.
     guarded.expire();
+    std::thread::scope(|processes| {
+        for _ in 0..4 {
+            processes.spawn(|| call(&home, "web__echo", json!({}), &["--yes"]).exits(0));
+        }
+    });
+    assert_eq!(guarded.counts().renewed, 1);
     for _ in 0..2 {
         call(&home, "web__echo", json!({"text": "hello"}), &["--yes"]).exits(0);
     }
@@ -207,6 +213,23 @@ fn what_cannot_be_logged_in_to_says_why() {
     let waiting = Waiting::begin(&web(&open(), json!({})), &["--no-browser"]);
     let nonsense = waiting.paste("nonsense").exits(1);
     assert_eq!(nonsense.json()["error"]["code"], "login_mismatch");
+}
+
+#[test]
+fn a_proxy_is_asked_instead() {
+    // It answers to any name, as a proxy would.
+    let guarded = Guarded::start(Manners::default());
+    let config = json!({"mcpServers": {"web": {"url": "http://nowhere.invalid/mcp"}}});
+    for (except, expected) in [
+        ("", "needs a login"),
+        ("nowhere.invalid", "cannot be connected"),
+    ] {
+        let mut home = configured(&config);
+        home.set("http_proxy", &guarded.issuer);
+        home.set("no_proxy", except);
+        let reason = home.run(&["ls", "--json"]).exits(0).json()["unavailable"].to_string();
+        assert!(reason.contains(expected), "{reason}");
+    }
 }
 
 fn open() -> Guarded {
