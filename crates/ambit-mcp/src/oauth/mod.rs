@@ -12,12 +12,14 @@ mod login;
 mod pending;
 mod refusal;
 mod renew;
+mod request;
 mod store;
 
 pub(crate) use client::Authorized;
 pub(crate) use keeper::Keeper;
 pub use login::{ClientAuth, Login, OauthClient};
-pub use pending::{ClientChoice, LoginError, LoginRequest, PendingLogin};
+pub use pending::PendingLogin;
 pub use refusal::LoginReason;
 pub(crate) use refusal::{challenge_in, login_needed};
+pub use request::{ClientChoice, LoginError, LoginRequest};
 pub use store::{MemoryTokens, TokenStore, TokenStoreError};
