@@ -39,6 +39,8 @@ pub enum Code {
     ProviderFailed,
     /// The provider could not be reached.
     ProviderUnreachable,
+    /// The provider lets nobody in before a person has logged in to it.
+    LoginRequired,
     /// The capability itself refused the arguments: a path outside its bounds, say.
     Refused,
     /// A bug in Ambit.
@@ -47,7 +49,7 @@ pub enum Code {
 
 impl Code {
     /// All of them.
-    pub const ALL: [Code; 18] = [
+    pub const ALL: [Code; 19] = [
         Code::NotVisible,
         Code::InputInvalid,
         Code::InputTooLarge,
@@ -64,6 +66,7 @@ impl Code {
         Code::OutputInvalid,
         Code::ProviderFailed,
         Code::ProviderUnreachable,
+        Code::LoginRequired,
         Code::Refused,
         Code::Internal,
     ];
@@ -87,6 +90,7 @@ impl Code {
             Code::OutputInvalid => "output_invalid",
             Code::ProviderFailed => "provider_failed",
             Code::ProviderUnreachable => "provider_unreachable",
+            Code::LoginRequired => "login_required",
             Code::Refused => "refused",
             Code::Internal => "internal",
         }
@@ -113,6 +117,9 @@ impl Code {
             Code::OutputInvalid => "The result does not fit the output schema.",
             Code::ProviderFailed => "The provider answered with an error.",
             Code::ProviderUnreachable => "The provider could not be reached.",
+            Code::LoginRequired => {
+                "The provider lets nobody in before a person has logged in to it."
+            }
             Code::Refused => {
                 "The capability itself refused the arguments: a path outside its bounds, say."
             }

@@ -6,7 +6,9 @@
 //! text of the file.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
@@ -16,10 +18,38 @@ use serde_json::{Map, Value};
 const SHORTEST: usize = 6;
 const MARK: &str = "[redacted]";
 
-/// Knows what must not be shown.
-#[derive(Clone, Debug, Default)]
+/// How many learned values are remembered. A token is good for an hour or so.
+const LEARNED: usize = 256;
+
+/// Knows what must not be shown. Clones know the same, also what one of them learns later.
+#[derive(Clone, Default)]
 pub struct Redactor {
-    known: Option<AhoCorasick>,
+    known: Arc<RwLock<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    given: Vec<String>,
+    learned: VecDeque<String>,
+    automaton: Option<AhoCorasick>,
+}
+
+impl Known {
+    fn build(&mut self) {
+        let secrets: Vec<&String> = self.given.iter().chain(&self.learned).collect();
+        let mut builder = AhoCorasick::builder();
+        let builder = builder.match_kind(MatchKind::LeftmostLongest);
+        self.automaton = match secrets.is_empty() {
+            true => None,
+            false => builder.build(secrets).ok(),
+        };
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redactor(…)")
+    }
 }
 
 /// Formats of well-known keys, and what follows an `Authorization` scheme.
@@ -52,24 +82,46 @@ const FIELDS: [&str; 10] = [
 impl Redactor {
     /// Knows these values.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
-        let secrets: Vec<&str> = secrets
-            .into_iter()
-            .filter(|it| it.len() >= SHORTEST)
-            .collect();
-        let known = (!secrets.is_empty())
-            .then(|| {
-                AhoCorasick::builder()
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(&secrets)
-                    .ok()
-            })
-            .flatten();
-        Redactor { known }
+        let secrets = secrets.into_iter().filter(|it| it.len() >= SHORTEST);
+        let mut known = Known {
+            given: secrets.map(str::to_owned).collect(),
+            ..Known::default()
+        };
+        known.build();
+        Redactor {
+            known: Arc::new(RwLock::new(known)),
+        }
+    }
+
+    /// Learns values that came up later, such as a renewed token.
+    pub fn learn<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let before = known.learned.len();
+        for secret in secrets.into_iter().filter(|it| it.len() >= SHORTEST) {
+            if !known
+                .given
+                .iter()
+                .chain(&known.learned)
+                .any(|it| it == secret)
+            {
+                known.learned.push_back(secret.to_owned());
+            }
+        }
+        if known.learned.len() > before {
+            let forgotten = known.learned.len().saturating_sub(LEARNED);
+            known.learned.drain(..forgotten);
+            known.build();
+        }
+    }
+
+    fn automaton(&self) -> Option<AhoCorasick> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.automaton.clone()
     }
 
     /// Text to show: known values out.
     pub fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match &self.known {
+        match self.automaton() {
             Some(known) if known.is_match(text) => {
                 let mut out = String::with_capacity(text.len());
                 known.replace_all_with(text, &mut out, |_, _, out| {
@@ -95,7 +147,7 @@ impl Redactor {
 
     /// JSON to show: known values out of every string and key.
     pub fn shown_json(&self, value: &Value) -> Value {
-        if self.known.is_none() {
+        if self.automaton().is_none() {
             return value.clone();
         }
         map_strings(value, &|_, text| self.shown(text).into_owned())
@@ -166,6 +218,29 @@ mod tests {
             it.shown_json(&json!({"hunter2-hunter2": 1})),
             json!({"[redacted]": 1})
         );
+    }
+
+    #[test]
+    fn what_is_learned_is_known_to_all() {
+        let it = Redactor::new(["given-given"]);
+        let clone = it.clone();
+        it.learn(["learned-1", "short", "given-given"]);
+        let text = "given-given learned-1 learned-2 short";
+        assert_eq!(clone.shown(text), "[redacted] [redacted] learned-2 short");
+        clone.learn(["learned-2"]);
+        assert_eq!(it.shown(text), "[redacted] [redacted] [redacted] short");
+        it.learn(
+            (0..LEARNED)
+                .map(|it| format!("token-{it}"))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str),
+        );
+        assert_eq!(
+            it.shown("given-given token-0 token-255"),
+            "[redacted] [redacted] [redacted]"
+        );
+        assert!(!format!("{it:?}").contains("given"));
     }
 
     #[test]

@@ -4,37 +4,56 @@
 //! The suite names its scenario in `MCP_CONFORMANCE_SCENARIO`, and may say in
 //! `MCP_CONFORMANCE_CONTEXT` what to call. Otherwise every tool and prompt is called, with its
 //! required arguments filled in by their types, and every resource read. What the server asks is
-//! answered as somebody would who leaves every form as it is.
+//! answered as somebody would who leaves every form as it is, and who logs in where that is asked.
 
 // Test support is test code.
 #![allow(clippy::indexing_slicing)]
+
+#[path = "support/person.rs"]
+mod person;
 
 use std::error::Error;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use ambit_core::code::Code;
 use ambit_core::manifest::CapabilityManifest;
-use ambit_mcp::{McpServer, ServerSpec, Transport};
+use ambit_core::observation::Failure;
+use ambit_mcp::{McpError, McpServer, ServerSpec, Transport};
 use ambit_runtime::conversation::{
     Answers, Caller, Conversation, Notice, Question, QuestionKind, Questions, Unanswered,
 };
 use ambit_runtime::skill::SkillFiles;
 use async_trait::async_trait;
+use person::Person;
 use serde_json::{Map, Value, json};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().next_back().unwrap_or_default();
-    let server = McpServer::new(ServerSpec::new(
+    let spec = ServerSpec::new(
         "suite",
         Transport::Http {
             url,
             headers: Vec::new(),
         },
-    ));
-    let offered = server.list().await?;
+    );
+    let person = Person::new(&spec);
+    let server = McpServer::with_tokens(spec, person.tokens());
+    let offered = loop {
+        match server.list().await {
+            Err(error) if matches!(*error, McpError::LoginNeeded { .. }) => {
+                person.follow(&error.to_string()).await?;
+            }
+            listed => break listed?,
+        }
+    };
     for (tool, arguments) in calls(&offered) {
-        call(&server, tool, arguments).await?;
+        while let Err(failure) = call(&server, tool, arguments.clone()).await?
+            && failure.code == Code::LoginRequired
+        {
+            person.follow(&failure.message).await?;
+        }
     }
     load_skills(&server, &offered).await?;
     server.stop().await;
@@ -55,12 +74,12 @@ async fn load_skills(
         return Ok(());
     };
     for skill in skills {
-        if !call(server, any, json!({"uri": skill.uri})).await? {
+        if call(server, any, json!({"uri": skill.uri})).await?.is_err() {
             continue;
         }
         if let SkillFiles::Listed(files) = &skill.resources {
             for file in files.iter().filter(|it| it.uri != skill.uri) {
-                call(server, any, json!({"uri": file.uri})).await?;
+                let _ = call(server, any, json!({"uri": file.uri})).await?;
             }
         }
     }
@@ -173,21 +192,21 @@ fn filled_in(tool: &CapabilityManifest) -> Value {
     Value::Object(arguments)
 }
 
-/// A call that fails is something to tell, and the next one is made. Whether it worked.
+/// A call that fails is something to tell, and the next one is made.
 async fn call(
     server: &Arc<McpServer>,
     tool: &CapabilityManifest,
     arguments: Value,
-) -> std::io::Result<bool> {
+) -> std::io::Result<Result<(), Failure>> {
     let somebody = Conversation::with(Arc::new(Somebody));
     match server.run(&tool.id, None, arguments, &somebody).await {
         Ok(output) => {
             writeln!(std::io::stderr(), "{}: {:?}", tool.id, output.content)?;
-            Ok(true)
+            Ok(Ok(()))
         }
         Err(failure) => {
             writeln!(std::io::stderr(), "{}: {failure:?}", tool.id)?;
-            Ok(false)
+            Ok(Err(failure))
         }
     }
 }

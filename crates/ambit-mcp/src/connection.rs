@@ -20,6 +20,7 @@ use crate::handshake::{Lasting, MAX_REASON, join};
 use crate::listener::{ListNews, Listener};
 use crate::listing::{ListError, Listed, list};
 use crate::map::{self, About, Table, cut};
+use crate::oauth::{Keeper, challenge_in, login_needed};
 use crate::process::Process;
 use crate::spec::ServerSpec;
 
@@ -32,6 +33,7 @@ pub(crate) struct Connection {
     table: RwLock<Arc<Table>>,
     news: ListNews,
     flights: Flights,
+    keeper: Option<Arc<Keeper>>,
     end: CancellationToken,
     _end_tasks: DropGuard,
 }
@@ -50,6 +52,7 @@ impl Connection {
             table: RwLock::default(),
             news,
             flights: joined.flights,
+            keeper: lasting.keeper.clone(),
             end: joined.end,
             _end_tasks: joined.end_tasks,
         };
@@ -154,6 +157,10 @@ impl Connection {
                 server,
                 reason: cut(&error.message, MAX_REASON),
             },
+            ServiceError::TransportSend(error) if challenge_in(&error).is_some() => {
+                let challenge = challenge_in(&error).unwrap_or_default();
+                login_needed(&self.spec, self.keeper.as_deref(), challenge)
+            }
             error => {
                 let end = match &self.process {
                     Some(process) => process.end().await,

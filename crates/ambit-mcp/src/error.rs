@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use ambit_core::code::Code;
 use ambit_core::observation::Failure;
 use ambit_runtime::cache::CacheError;
 use thiserror::Error;
 
+use crate::oauth::LoginReason;
 use crate::pin::PinError;
 
 /// A server that could not be used.
@@ -45,11 +47,19 @@ pub enum McpError {
         /// What the other side said or did.
         reason: String,
     },
-    /// It wants somebody to log in first.
-    #[error("server `{server}` asks for authorization")]
-    Unauthorized {
+    /// Its address is none.
+    #[error("server `{server}`: its `url` is not an http address")]
+    BadUrl {
         /// The server.
         server: String,
+    },
+    /// It wants somebody to log in first. What to do is part of it: nothing else helps.
+    #[error("server `{server}` {reason}; {}", reason.remedy(server))]
+    LoginNeeded {
+        /// The server.
+        server: String,
+        /// Why.
+        reason: LoginReason,
     },
     /// Its list of tools is longer than anybody's.
     #[error("server `{server}` lists more than {limit}")]
@@ -109,10 +119,8 @@ impl McpError {
             McpError::ConnectTimeout { server, .. } | McpError::Connect { server, .. } => Some(
                 format!("`ambit doctor` shows what `{server}` wrote to stderr"),
             ),
-            McpError::Unauthorized { .. } => {
-                Some("put a token into the server's `headers`".to_owned())
-            }
-            McpError::ListTooLong { .. } => None,
+            McpError::BadUrl { .. } => Some("it begins with https:// or http://".to_owned()),
+            McpError::LoginNeeded { .. } | McpError::ListTooLong { .. } => None,
             McpError::Gone { server, .. } | McpError::CircuitOpen { server, .. } => {
                 Some(format!("`ambit doctor` shows what became of `{server}`"))
             }
@@ -122,9 +130,12 @@ impl McpError {
         }
     }
 
-    /// The same towards whoever made a call. All of these may pass.
+    /// The same towards whoever made a call. All of these may pass by themselves, but for a login.
     pub fn failure(&self) -> Failure {
-        Failure::unreachable(self.to_string())
+        match self {
+            McpError::LoginNeeded { .. } => Failure::new(Code::LoginRequired, self.to_string()),
+            _ => Failure::unreachable(self.to_string()),
+        }
     }
 }
 

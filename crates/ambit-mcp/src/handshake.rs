@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ambit_runtime::provider::ProviderNews;
 use parking_lot::Mutex;
+use reqwest::Url;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService,
@@ -21,10 +22,12 @@ use tokio::process::Command;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::egress::Dialer;
 use crate::error::McpError;
 use crate::flights::{Flights, Watched};
 use crate::listener::{ListNews, Listener, list_changes, listen};
 use crate::map::{About, cut};
+use crate::oauth::{Authorized, Keeper, TokenStore, challenge_in, login_needed};
 use crate::pace::Paced;
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
@@ -45,6 +48,36 @@ pub(crate) struct Lasting {
     pub(crate) log_level: Mutex<Option<String>>,
     /// The server cannot bear the question for the stateless era.
     initialize_only: AtomicBool,
+    /// Its login, where it may have one.
+    pub(crate) keeper: Option<Arc<Keeper>>,
+}
+
+impl Lasting {
+    /// Of a server whose logins are kept there. One with an `Authorization` header of its own has
+    /// no other.
+    pub(crate) fn with_tokens(spec: &ServerSpec, tokens: Arc<dyn TokenStore>) -> Self {
+        let keeper = match &spec.transport {
+            Transport::Http { url, headers } => {
+                let is_own =
+                    |(name, _): &(String, String)| name.eq_ignore_ascii_case("authorization");
+                let url = Url::parse(url).ok().filter(|_| !headers.iter().any(is_own));
+                url.map(|it| Keeper::new(it, tokens))
+            }
+            Transport::Stdio { .. } => None,
+        };
+        Lasting {
+            keeper,
+            ..Lasting::default()
+        }
+    }
+
+    /// Of another connection to the same server, with the same login.
+    pub(crate) fn another(&self) -> Self {
+        Lasting {
+            keeper: self.keeper.clone(),
+            ..Lasting::default()
+        }
+    }
 }
 
 impl Default for Lasting {
@@ -55,6 +88,7 @@ impl Default for Lasting {
             news: broadcast::Sender::new(NEWS),
             log_level: Mutex::default(),
             initialize_only: AtomicBool::default(),
+            keeper: None,
         }
     }
 }
@@ -137,7 +171,8 @@ async fn attempt(
         }
         Transport::Http { url, headers } => {
             let config = http_config(spec, url, headers)?;
-            let transport = StreamableHttpClientTransport::from_config(config);
+            let client = http_client(spec, lasting, url).await?;
+            let transport = StreamableHttpClientTransport::with_client(client, config);
             let transport = Watched {
                 inner: Paced::new(transport),
                 flights: flights.clone(),
@@ -149,7 +184,7 @@ async fn attempt(
     };
     let service = match opened {
         Ok(service) => service,
-        Err(error) => return Ok(Err(refused(spec, process.as_ref(), &error).await)),
+        Err(error) => return Ok(Err(refused(spec, lasting, process.as_ref(), &error).await)),
     };
     let info = service.peer_info();
     if let Some(filter) = info.as_deref().and_then(list_changes) {
@@ -179,6 +214,26 @@ fn child_command(
         command.current_dir(cwd);
     }
     command
+}
+
+async fn http_client(
+    spec: &ServerSpec,
+    lasting: &Lasting,
+    url: &str,
+) -> Result<Authorized, McpError> {
+    let url = Url::parse(url).ok().filter(Url::has_host);
+    let url = url.ok_or_else(|| McpError::BadUrl {
+        server: spec.name.clone(),
+    })?;
+    if let Some(keeper) = &lasting.keeper {
+        keeper.look().await;
+    }
+    let client = Dialer::of(&url).to_server();
+    let client = client.map_err(|error| McpError::Connect {
+        server: spec.name.clone(),
+        reason: cut(&error.to_string(), MAX_REASON),
+    })?;
+    Ok(Authorized::new(client, lasting.keeper.clone()))
 }
 
 fn http_config(
@@ -216,13 +271,15 @@ fn about(info: &ServerPeerInfo) -> About {
 
 async fn refused(
     spec: &ServerSpec,
+    lasting: &Lasting,
     process: Option<&Process>,
     error: &ClientInitializeError,
 ) -> Refused {
     let server = spec.name.clone();
-    if error.is_authorization_required() || error.auth_challenge().is_some() {
+    let challenge = error.auth_challenge().or_else(|| challenge_in(error));
+    if let Some(challenge) = challenge {
         return Refused {
-            error: McpError::Unauthorized { server },
+            error: login_needed(spec, lasting.keeper.as_deref(), challenge),
             is_final: true,
         };
     }

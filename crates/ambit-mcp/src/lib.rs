@@ -3,6 +3,7 @@
 mod breaker;
 mod connection;
 mod effects;
+mod egress;
 mod error;
 mod exchange;
 mod flights;
@@ -11,6 +12,7 @@ mod link;
 mod listener;
 mod listing;
 mod map;
+mod oauth;
 mod offers;
 mod pace;
 mod pin;
@@ -27,6 +29,10 @@ mod watchers;
 
 pub use error::McpError;
 pub use map::{RefusedReason, RefusedTool};
+pub use oauth::{
+    ClientAuth, ClientChoice, Login, LoginError, LoginReason, LoginRequest, MemoryTokens,
+    OauthClient, PendingLogin, TokenStore, TokenStoreError,
+};
 pub use pin::{Accepted, Definition, Held, Judged, MemoryPins, PinError, PinStore};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;

@@ -197,7 +197,10 @@ impl Link {
     fn fail(&mut self, error: &McpError, now: Instant) {
         self.state = State::Idle;
         self.unanswered = 0;
-        self.breaker.failed(now);
+        // Who logs in now is not made to wait for having been asked to.
+        if !matches!(error, McpError::LoginNeeded { .. }) {
+            self.breaker.failed(now);
+        }
         self.last_error = Some(error.to_string());
     }
 }

@@ -74,7 +74,7 @@ impl McpResolver {
     fn for_session(&self) -> Arc<McpServer> {
         match self.server.spec().sharing {
             Sharing::Shared => Arc::clone(&self.server),
-            Sharing::PerSession => McpServer::new(self.server.spec().clone()),
+            Sharing::PerSession => self.server.another(),
         }
     }
 

@@ -23,6 +23,7 @@ use crate::error::McpError;
 use crate::handshake::Lasting;
 use crate::link::{Lease, Link, Outcome};
 use crate::map::Table;
+use crate::oauth::TokenStore;
 use crate::side::Side;
 use crate::skills::{self, KnownSkills};
 use crate::spec::ServerSpec;
@@ -48,13 +49,28 @@ pub struct McpServer {
 impl McpServer {
     /// A server nobody has needed yet. Nothing is started.
     pub fn new(spec: ServerSpec) -> Arc<Self> {
+        Self::made(spec, Lasting::default())
+    }
+
+    /// The same, with the logins kept there.
+    pub fn with_tokens(spec: ServerSpec, tokens: Arc<dyn TokenStore>) -> Arc<Self> {
+        let lasting = Lasting::with_tokens(&spec, tokens);
+        Self::made(spec, lasting)
+    }
+
+    /// Another connection to the same server, with the same login.
+    pub(crate) fn another(&self) -> Arc<Self> {
+        Self::made(self.spec().clone(), self.lasting.another())
+    }
+
+    fn made(spec: ServerSpec, lasting: Lasting) -> Arc<Self> {
         let concurrency = spec.concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Arc::new(McpServer {
             spec: Arc::new(ServerSpec {
                 concurrency,
                 ..spec
             }),
-            lasting: Arc::default(),
+            lasting: Arc::new(lasting),
             permits: Semaphore::new(concurrency),
             waiting: AtomicUsize::new(0),
             link: Mutex::default(),

@@ -468,7 +468,11 @@ fn quotes(observation: &Observation) -> bool {
         Observation::Denied(_) => false,
         Observation::Failed(failure) => matches!(
             failure.code,
-            Code::ProviderFailed | Code::ProviderUnreachable | Code::Refused | Code::OutputInvalid
+            Code::ProviderFailed
+                | Code::ProviderUnreachable
+                | Code::LoginRequired
+                | Code::Refused
+                | Code::OutputInvalid
         ),
     }
 }

@@ -10,11 +10,13 @@
 mod approvers;
 mod bench;
 mod fixture;
+mod guarded;
 mod home;
 mod served;
 
 pub use approvers::{Answers, NeverAnswers};
 pub use bench::{Bench, call, events};
 pub use fixture::{Behaviour, Deed, FixtureResolver, fixture_tool, rules};
+pub use guarded::{Counts, Guarded, Manners};
 pub use home::{Home, Run};
 pub use served::{Served, example};

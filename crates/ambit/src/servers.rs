@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ambit_core::digest::Digest;
 use ambit_mcp::{
-    McpResolver, McpServer, PinStore, ServerSpec, ServerState, Transport, refresh_missing,
+    McpResolver, McpServer, PinStore, ServerSpec, ServerState, TokenStore, Transport,
+    refresh_missing,
 };
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::resolver::{
@@ -38,12 +39,13 @@ impl Servers {
         workspace: &Path,
         cache: &DescriptorCache,
         pins: &Arc<dyn PinStore>,
+        tokens: &Arc<dyn TokenStore>,
     ) -> Self {
         let mut all = Servers::default();
         for (name, server) in servers {
             match spec(name, server, workspace) {
                 Some(spec) if !server.disabled => {
-                    let server = McpServer::new(spec);
+                    let server = McpServer::with_tokens(spec, Arc::clone(tokens));
                     let resolver = McpResolver::new(server, cache, Arc::clone(pins));
                     all.connectable.push(Arc::new(resolver));
                 }

@@ -121,7 +121,7 @@ async fn a_remote_server_is_listed_and_called() {
 async fn a_remote_server_that_wants_authorization_says_so() {
     let (url, _) = serve("right").await;
     let error = web(&url, "wrong").list().await.unwrap_err();
-    assert!(matches!(*error, McpError::Unauthorized { .. }), "{error}");
+    assert!(matches!(*error, McpError::LoginNeeded { .. }), "{error}");
 }
 
 #[tokio::test]

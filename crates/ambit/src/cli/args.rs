@@ -60,6 +60,10 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// List agents, or issue a token for one
     Agents(AgentsArgs),
+    /// Log in to a remote server
+    Login(LoginArgs),
+    /// Forget the login to a remote server
+    Logout(LogoutArgs),
     /// Keep secrets, encrypted, for use as ${secret:NAME}
     Secrets(SecretsArgs),
     /// Show the journal, or verify it
@@ -436,6 +440,24 @@ pub(crate) struct TokenArgs {
     /// Forget that it ever had tokens: on loopback it is open again
     #[arg(long, conflicts_with = "revoke")]
     pub(crate) forget: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    /// The server, as mcpServers names it
+    pub(crate) server: String,
+    /// Print the address to go to, and open nothing
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// Scopes to ask for besides those of the last login, in one or more words; may be repeated
+    #[arg(long = "scope", value_name = "SCOPES")]
+    pub(crate) scopes: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    /// The server, as mcpServers names it
+    pub(crate) server: String,
 }
 
 #[derive(Debug, Args)]

@@ -79,8 +79,10 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
         }
         Ok(match &report.observation {
             Observation::Completed(_) => Exit::Done,
-            it if it.code() == Some(Code::ProviderUnreachable) => Exit::Unreachable,
-            _ => Exit::No,
+            it => match it.code() {
+                Some(Code::ProviderUnreachable | Code::LoginRequired) => Exit::Unreachable,
+                _ => Exit::No,
+            },
         })
     })
 }

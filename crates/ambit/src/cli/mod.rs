@@ -18,6 +18,7 @@ mod fail;
 mod history;
 mod init;
 mod listing;
+mod login;
 mod mcp;
 mod printer;
 mod secrets;
@@ -85,6 +86,8 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Trust(args) => decide::trust(args.command, printer),
         Command::Approvals(args) => decide::approvals(args.command, printer),
         Command::Agents(args) => agents::agents(setup, args.command, printer),
+        Command::Login(args) => login::login(setup()?, &args, printer),
+        Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),

@@ -12,7 +12,7 @@ use ambit_core::permission::{Mode, Rules};
 use ambit_core::pipeline::CallLimits;
 use ambit_core::redact::Redactor;
 use ambit_core::search::Embedder;
-use ambit_mcp::PinStore;
+use ambit_mcp::{PinStore, TokenStore};
 use ambit_runtime::approver::Approver;
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::discovery::DiscoverySettings;
@@ -35,7 +35,7 @@ use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
 use crate::follow::keep_up;
 use crate::places::{CONFIG_NAME, Places, private_directory};
-use crate::secrets::SecretStore;
+use crate::secrets::{Logins, SecretStore};
 use crate::servers::Servers;
 use crate::trust::{ProjectTrust, TrustStore};
 
@@ -46,6 +46,10 @@ pub(crate) struct Setup {
     /// The folder agents work in: the trusted project's, else the current one.
     pub(crate) workspace: PathBuf,
     pub(crate) trust: Arc<TrustStore>,
+    /// Logins to servers.
+    pub(crate) tokens: Arc<dyn TokenStore>,
+    /// Knows the secrets of the configuration and, as they come up, those of logins.
+    pub(crate) redactor: Redactor,
     runtime: OnceLock<Runtime>,
     /// Somebody else's, where this is part of something that runs already.
     adopted: OnceLock<Handle>,
@@ -98,7 +102,11 @@ impl Setup {
         let workspace = project
             .and_then(|it| it.path.parent())
             .map_or(directory, Path::to_owned);
+        let redactor = Redactor::new(loaded.sensitive.iter().map(|it| it.expose()));
+        let tokens = Arc::new(Logins::new(secrets, redactor.clone()));
         Ok(Setup {
+            tokens,
+            redactor,
             places,
             loaded,
             workspace,
@@ -152,6 +160,7 @@ impl Setup {
             &self.workspace,
             cache,
             &pins,
+            &self.tokens,
         )
     }
 
@@ -284,7 +293,7 @@ impl Setup {
                 .iter()
                 .map(|it| command_hook(it, &self.workspace))
                 .collect(),
-            redactor: Redactor::new(self.loaded.sensitive.iter().map(|it| it.expose())),
+            redactor: self.redactor.clone(),
             limits: CallLimits {
                 input: InputLimit {
                     bytes: as_usize(config.limits.input_bytes),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ambit_core::effects::{Effect, Effects};
 use ambit_core::wire::Naming;
-use ambit_mcp::{EffectOverrides, NewTools, Provenance, Sharing, Timeouts};
+use ambit_mcp::{ClientChoice, EffectOverrides, NewTools, Provenance, Sharing, Timeouts};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,6 +40,9 @@ pub struct McpServer {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub headers: BTreeMap<String, SecretValue>,
+    /// How Ambit logs in to it, where it does not simply register itself.
+    #[serde(default)]
+    pub oauth: OauthSettings,
     /// Accepted because other clients write it; `command` or `url` already says it.
     #[serde(rename = "type", default)]
     pub transport: Option<String>,
@@ -72,6 +75,40 @@ impl McpServer {
             Provenance::Own => NewTools::Allow,
             Provenance::Foreign => NewTools::Ask,
         })
+    }
+}
+
+/// How Ambit logs in to a server.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OauthSettings {
+    /// The id of a client you registered by hand; or the https address of a client id metadata
+    /// document, used where the authorization server reads such.
+    #[serde(default)]
+    pub client_id: Option<String>,
+    /// What proves that client, as ${secret:NAME}.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub client_secret: Option<SecretValue>,
+    /// The scopes to ask for. Default: those the server names.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The port the browser comes back to, where one had to be registered. Default: any.
+    #[serde(default)]
+    pub callback_port: Option<u16>,
+}
+
+impl OauthSettings {
+    /// As whom Ambit introduces itself.
+    pub fn client(&self) -> ClientChoice {
+        match &self.client_id {
+            None => ClientChoice::Registered,
+            Some(url) if url.starts_with("https://") => ClientChoice::Document(url.clone()),
+            Some(id) => ClientChoice::Known {
+                id: id.clone(),
+                secret: self.client_secret.as_ref().map(|it| it.expose().to_owned()),
+            },
+        }
     }
 }
 

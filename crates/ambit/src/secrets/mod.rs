@@ -3,16 +3,18 @@
 //! `secrets.age` is a JSON map encrypted to the key in `secrets.key`, which only its owner may
 //! read, or in the system's keyring (feature `os-keyring`). The two are never guessed back into
 //! place: a store without its key is an error, not an empty store, and whatever cannot be read
-//! is left as it is.
+//! is left as it is. Logins to servers are kept beside the secrets, under names no secret can have.
 
 mod key;
 #[cfg(feature = "os-keyring")]
 mod keyring;
+mod logins;
 mod store;
 #[cfg(test)]
 mod tests;
 mod value;
 
+pub use logins::Logins;
 pub use store::{SecretStore, SecretsError};
 pub use value::SecretValue;
 

@@ -108,7 +108,7 @@ pub struct SecretStore {
     keys: Vec<KeySource>,
 }
 
-type Secrets = BTreeMap<String, SecretValue>;
+pub(super) type Secrets = BTreeMap<String, SecretValue>;
 
 impl SecretStore {
     /// The store at the user's place. Nothing is made before something is set.
@@ -144,17 +144,21 @@ impl SecretStore {
 
     /// A secret, if there is one of this name.
     pub fn get(&self, name: &str) -> Result<Option<SecretValue>, SecretsError> {
+        if !is_name(name) {
+            return Ok(None);
+        }
         Ok(self.read()?.1.remove(name))
     }
 
     /// The names, in order.
     pub fn names(&self) -> Result<Vec<String>, SecretsError> {
-        Ok(self.read()?.1.into_keys().collect())
+        let names = self.read()?.1.into_keys();
+        Ok(names.filter(|it| is_name(it)).collect())
     }
 
     /// Forgets a secret. Says whether there was one.
     pub fn remove(&self, name: &str) -> Result<bool, SecretsError> {
-        if !self.store.exists() {
+        if !is_name(name) || !self.store.exists() {
             return Ok(false);
         }
         let (_lock, identity, mut secrets) = self.begin()?;
@@ -163,6 +167,22 @@ impl SecretStore {
         }
         self.write(&identity, &secrets)?;
         Ok(true)
+    }
+
+    /// Everything, whatever its name.
+    pub(super) fn everything(&self) -> Result<Secrets, SecretsError> {
+        Ok(self.read()?.1)
+    }
+
+    /// Changes everything at once.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Secrets)) -> Result<(), SecretsError> {
+        let (_lock, identity, mut secrets) = self.begin()?;
+        change(&mut secrets);
+        self.write(&identity, &secrets)
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Begins a change: nobody else changes anything before the lock is dropped.

@@ -2,6 +2,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use ambit_core::redact::Redactor;
+use ambit_mcp::{ClientAuth, Login, OauthClient, TokenStore};
+
 use super::*;
 use crate::places::Places;
 
@@ -161,4 +164,66 @@ fn the_key_can_be_in_the_keyring() {
         SecretStore::open(&places).get("a").unwrap(),
         Some(value("one"))
     );
+}
+
+fn login(issuer: &str, resource: &str, token: &str) -> Login {
+    Login {
+        issuer: issuer.to_owned(),
+        resource: resource.to_owned(),
+        client: OauthClient {
+            id: "ambit".to_owned(),
+            secret: None,
+            auth: ClientAuth::None,
+        },
+        token_endpoint: format!("{issuer}/token"),
+        access_token: token.to_owned(),
+        refresh_token: Some(format!("{token}-refresh")),
+        expires_at: None,
+        scopes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_login_is_for_its_resource_and_no_secret() {
+    let (_directory, places, store) = home();
+    let redactor = Redactor::default();
+    let logins = Logins::new(store.clone(), redactor.clone());
+    assert!(logins.all().unwrap().is_empty() && !places.data().exists());
+    assert!(!logins.forget("https://a", "https://x").unwrap());
+    store.set("a", value("one")).unwrap();
+    for (issuer, resource, token) in [
+        ("https://a", "https://x", "token-1"),
+        ("https://a", "https://x/deep", "token-2"),
+        ("https://a", "https://y", "token-3"),
+        // It moved: what the other issued is of no use.
+        ("https://b", "https://y", "token-4"),
+    ] {
+        logins.keep(&login(issuer, resource, token)).unwrap();
+    }
+    let found = |url: &str| logins.find(url).unwrap().map(|it| it.access_token);
+    for (url, expected) in [
+        ("https://x/mcp", Some("token-1")),
+        ("https://x/deep/mcp", Some("token-2")),
+        ("https://y/mcp", Some("token-4")),
+        ("https://z/mcp", None),
+        ("http://x/mcp", None),
+    ] {
+        assert_eq!(found(url).as_deref(), expected, "{url}");
+    }
+    assert_eq!(store.names().unwrap(), ["a"], "no secret by any name");
+    for name in store
+        .everything()
+        .unwrap()
+        .into_keys()
+        .filter(|it| it != "a")
+    {
+        assert_eq!(store.get(&name).unwrap(), None);
+        assert!(!store.remove(&name).unwrap());
+    }
+    for said in ["token-4", "token-4-refresh", "token-2"] {
+        assert_eq!(redactor.shown(said), "[redacted]");
+    }
+    assert!(logins.forget("https://b", "https://y").unwrap());
+    assert_eq!(found("https://y/mcp"), None);
+    assert_eq!(store.get("a").unwrap(), Some(value("one")));
 }

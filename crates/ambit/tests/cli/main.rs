@@ -23,6 +23,7 @@ mod init;
 mod input;
 mod journal;
 mod killed;
+mod login;
 mod mcp;
 mod output;
 mod pins;

@@ -6,7 +6,6 @@ mod servers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ambit_core::redact::Redactor;
 use ambit_runtime::approver::NobodyThere;
 use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
@@ -184,8 +183,7 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
     let cache = setup.cache()?;
     let all = setup.servers(&cache);
     if !all.connectable().is_empty() {
-        let redactor = Redactor::new(setup.loaded.sensitive.iter().map(|it| it.expose()));
-        let checking = servers::check(all.connectable(), &cache, &redactor);
+        let checking = servers::check(all.connectable(), &cache, &setup.redactor);
         configured.servers = setup.runtime()?.block_on(checking);
         configured.everything = servers::tokens(&configured.servers);
         let findings = servers::findings(&configured.servers);
