@@ -52,8 +52,15 @@ pub(super) enum Found {
     Journal,
 }
 
-/// Looks without changing anything.
+/// Looks without changing anything, at one moment: another process may be making it just now.
 pub(super) fn look(connection: &Connection, location: &Location) -> Result<Found, JournalError> {
+    let moment = connection
+        .unchecked_transaction()
+        .map_err(|error| location.error(error))?;
+    look_at(&moment, location)
+}
+
+fn look_at(connection: &Connection, location: &Location) -> Result<Found, JournalError> {
     let ask = |pragma: &str| {
         connection
             .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
@@ -84,7 +91,7 @@ pub(super) fn create(connection: &mut Connection, location: &Location) -> Result
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(|error| location.error(error))?;
-    if look(&transaction, location)? == Found::Journal {
+    if look_at(&transaction, location)? == Found::Journal {
         return Ok(());
     }
     transaction

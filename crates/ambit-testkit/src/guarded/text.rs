@@ -87,7 +87,7 @@ pub(super) fn basic(header: &str) -> (String, Option<String>) {
 fn encodings_are_as_specified() {
     // RFC 7636, appendix B.
     let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-    let challenge = "E9Melhoa2OwvFrEMTJeguCHaoeK1t8URWbuGJSstw-cM";
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     assert_eq!(base64url(verifier), challenge);
     assert_eq!(fields("a=b+c%26&d=%C3%BC")["a"], "b c&");
     assert_eq!(percent("http://a:1"), "http%3A%2F%2Fa%3A1");

@@ -121,13 +121,10 @@ impl Setup {
         if let Some(runtime) = self.runtime.get() {
             return Ok(runtime);
         }
-        let made = match std::env::var_os("AMBIT_RT") {
-            Some(_) => Builder::new_current_thread().enable_all().build()?,
-            None => Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()?,
-        };
+        let made = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
         Ok(self.runtime.get_or_init(|| made))
     }
 
