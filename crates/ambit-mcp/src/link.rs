@@ -182,7 +182,7 @@ impl Link {
             last_error: self.last_error.clone(),
             stderr,
             connected_in: self.connected_in,
-            tools: table.manifests.len(),
+            tools: table.tools(),
             refused: table.refused.clone(),
             version: live.map(|it| it.about().version.clone()),
             protocol: live.map(|it| it.about().protocol.clone()),

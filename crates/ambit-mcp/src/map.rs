@@ -112,6 +112,11 @@ impl Table {
         self.offered.get(id).map(|(raw, content)| (raw, *content))
     }
 
+    /// How many of it are tools.
+    pub(crate) fn tools(&self) -> usize {
+        self.told.len()
+    }
+
     /// Every tool as the server defines it.
     pub(crate) fn definitions(&self, spec: &ServerSpec) -> Vec<(CapabilityId, Definition)> {
         let manifests = self.manifests.iter();

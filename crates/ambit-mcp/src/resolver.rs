@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ambit_core::descriptor::CapabilityDescriptor;
+use ambit_core::id::Kind;
 use ambit_core::observation::{Failure, Output};
 use ambit_runtime::cache::DescriptorCache;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
@@ -156,7 +157,8 @@ impl McpResolver {
         let mut seen = self.seen.lock();
         match offered {
             Ok(descriptors) => {
-                let count = descriptors.len();
+                let tools = descriptors.iter().filter(|it| it.kind == Kind::Tool);
+                let count = tools.count();
                 *seen = Seen {
                     descriptors: Some(descriptors.into_iter().map(Arc::new).collect()),
                     unavailable: None,

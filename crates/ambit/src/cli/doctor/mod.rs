@@ -6,6 +6,7 @@ mod servers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ambit_core::id::Kind;
 use ambit_runtime::approver::NobodyThere;
 use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::journal::Journal;
@@ -204,7 +205,8 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
             .check(&agent.capabilities.to_value(), unknown);
         let finding = match checked {
             Ok(checked) => {
-                let tools: usize = checked.grants.iter().map(|it| it.ids.len()).sum();
+                let granted = checked.grants.iter().flat_map(|it| &it.ids);
+                let tools = granted.filter(|it| it.kind() == Kind::Tool).count();
                 let shown = shown(setup, &market, name)?;
                 configured.shown.insert(name.clone(), shown);
                 let what = format!(
