@@ -24,7 +24,10 @@ impl Served {
         let url = lines
             .by_ref()
             .map_while(std::result::Result::ok)
-            .find_map(|line| Some(format!("http://{}", line.split_once("http://")?.1.trim())));
+            .find_map(|line| {
+                let after = line.split_once("http://")?.1;
+                Some(format!("http://{}", after.split_whitespace().next()?))
+            });
         match url {
             Some(url) => Ok(Served { child, url }),
             None => {
