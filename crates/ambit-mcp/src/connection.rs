@@ -23,6 +23,7 @@ use crate::map::{self, About, Table, cut};
 use crate::oauth::{Keeper, challenge_in, login_needed};
 use crate::process::Process;
 use crate::spec::ServerSpec;
+use crate::watching::Watching;
 
 /// A live connection. Dropping it ends the process behind it.
 pub(crate) struct Connection {
@@ -34,6 +35,7 @@ pub(crate) struct Connection {
     news: ListNews,
     flights: Flights,
     keeper: Option<Arc<Keeper>>,
+    watching: Watching,
     end: CancellationToken,
     _end_tasks: DropGuard,
 }
@@ -53,6 +55,7 @@ impl Connection {
             news,
             flights: joined.flights,
             keeper: lasting.keeper.clone(),
+            watching: Watching::default(),
             end: joined.end,
             _end_tasks: joined.end_tasks,
         };
@@ -60,6 +63,11 @@ impl Connection {
         let level = lasting.log_level.lock().clone();
         if let Some(level) = level {
             connection.ask_for_logs(&level).await;
+        }
+        for uri in lasting.watched.all() {
+            if let Err(error) = connection.watch(&uri).await {
+                tracing::debug!(%error, uri, server = spec.name, "it does not tell of a resource");
+            }
         }
         Ok(connection)
     }
@@ -106,6 +114,11 @@ impl Connection {
     /// What it hears.
     pub(crate) fn news(&self) -> &ListNews {
         &self.news
+    }
+
+    /// What it is told of.
+    pub(crate) fn watching(&self) -> &Watching {
+        &self.watching
     }
 
     /// Ends with the connection.

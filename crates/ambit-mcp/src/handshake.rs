@@ -31,6 +31,7 @@ use crate::oauth::{Authorized, Keeper, TokenStore, challenge_in, login_needed};
 use crate::pace::Paced;
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
+use crate::watchers::Watchers;
 
 /// Longest reason passed on from the other side.
 pub(crate) const MAX_REASON: usize = 500;
@@ -44,6 +45,8 @@ pub(crate) struct Lasting {
     pub(crate) changes: watch::Sender<u64>,
     /// What it says unasked.
     pub(crate) news: broadcast::Sender<ProviderNews>,
+    /// Which resources news is wanted of.
+    pub(crate) watched: Watchers,
     /// Which log lines are wanted.
     pub(crate) log_level: Mutex<Option<String>>,
     /// The server cannot bear the question for the stateless era.
@@ -86,6 +89,7 @@ impl Default for Lasting {
             stderr: Arc::default(),
             changes: watch::Sender::default(),
             news: broadcast::Sender::new(NEWS),
+            watched: Watchers::default(),
             log_level: Mutex::default(),
             initialize_only: AtomicBool::default(),
             keeper: None,

@@ -26,6 +26,7 @@ mod spec;
 mod status;
 mod tasks;
 mod watchers;
+mod watching;
 
 pub use error::McpError;
 pub use map::{RefusedReason, RefusedTool};

@@ -28,7 +28,6 @@ use crate::side::Side;
 use crate::skills::{self, KnownSkills};
 use crate::spec::ServerSpec;
 use crate::status::ServerStatus;
-use crate::watchers::Watchers;
 
 /// How many calls may wait for each that may run.
 const QUEUE_PER_CALL: usize = 8;
@@ -42,7 +41,6 @@ pub struct McpServer {
     link: Mutex<Link>,
     /// Connecting and idling; they end with the server.
     tasks: Mutex<JoinSet<()>>,
-    pub(crate) watched: Watchers,
     pub(crate) skills: KnownSkills,
 }
 
@@ -75,7 +73,6 @@ impl McpServer {
             waiting: AtomicUsize::new(0),
             link: Mutex::default(),
             tasks: Mutex::default(),
-            watched: Watchers::default(),
             skills: KnownSkills::default(),
         })
     }
@@ -278,8 +275,10 @@ impl McpServer {
         }
     }
 
+    /// Whether somebody would miss it: a call is under way, or news of a resource is wanted.
     fn busy(&self) -> bool {
-        self.permits.available_permits() < self.spec.concurrency
+        let calls = self.permits.available_permits() < self.spec.concurrency;
+        calls || !self.lasting.watched.is_empty()
     }
 }
 

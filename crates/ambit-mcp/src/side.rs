@@ -1,20 +1,12 @@
 //! What a server can do beside running calls, for a front that speaks its protocol.
 
-#![expect(
-    deprecated,
-    reason = "subscribing is of the session era, which is spoken here"
-)]
-
 use std::sync::Arc;
 
 use ambit_core::observation::ErrorAnswer;
 use ambit_runtime::provider::{Provider, ProviderNews};
 use ambit_runtime::skill::SkillEntry;
 use async_trait::async_trait;
-use rmcp::model::{
-    ClientRequest, CustomRequest, ErrorCode, ServerResult, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
-};
+use rmcp::model::{ClientRequest, CustomRequest, ErrorCode, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -22,7 +14,6 @@ use tokio::time::timeout;
 
 use crate::connection::Connection;
 use crate::error::McpError;
-use crate::listener::listen;
 use crate::map;
 use crate::server::McpServer;
 
@@ -32,10 +23,6 @@ pub(crate) struct Side(pub(crate) Arc<McpServer>);
 impl Side {
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, ErrorAnswer> {
         self.0.connection().await.map_err(|it| unreachable(&it))
-    }
-
-    async fn answered(&self, asked: impl Future<Output = Result<(), ServiceError>>) -> Answer<()> {
-        within(self, asked).await
     }
 }
 
@@ -82,38 +69,24 @@ impl Provider for Side {
     }
 
     async fn watch(&self, uri: &str) -> Result<(), ErrorAnswer> {
-        if !self.0.watched.add(uri) {
-            return Ok(());
+        // First, so that a connection that is opened for it knows of it, too.
+        self.0.lasting().watched.add(uri);
+        let watched = match self.connection().await {
+            Ok(connection) => within(self, connection.watch(uri)).await,
+            Err(error) => Err(error),
+        };
+        if watched.is_err() {
+            self.0.lasting().watched.remove(uri);
         }
-        let connection = self.connection().await?;
-        let peer = connection.peer().clone();
-        if connection.about().stateless {
-            let filter = SubscriptionFilter::builder().resource_subscription(uri);
-            let end = connection.end().child_token();
-            self.0.watched.listen(uri, end.clone());
-            tokio::spawn(listen(peer, filter.build(), connection.news().clone(), end));
-            return Ok(());
-        }
-        let asked = self
-            .answered(peer.subscribe(SubscribeRequestParams::new(uri)))
-            .await;
-        if asked.is_err() {
-            self.0.watched.remove(uri);
-        }
-        asked
+        watched
     }
 
     async fn unwatch(&self, uri: &str) -> Result<(), ErrorAnswer> {
-        if !self.0.watched.remove(uri) {
-            return Ok(());
+        let was_last = self.0.lasting().watched.remove(uri);
+        match self.0.connected().filter(|_| was_last) {
+            Some(connection) => within(self, connection.unwatch(uri)).await,
+            None => Ok(()),
         }
-        let connection = self.connection().await?;
-        if connection.about().stateless {
-            return Ok(());
-        }
-        let peer = connection.peer().clone();
-        self.answered(peer.unsubscribe(UnsubscribeRequestParams::new(uri)))
-            .await
     }
 
     async fn log_from(&self, level: &str) {
