@@ -319,10 +319,9 @@ impl ServerHandler for Handler {
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        context: RequestContext<RoleServer>,
+        _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let front = self.current(&context).await?;
-        self.subscriptions.remove(&front, &request.uri).await;
+        self.subscriptions.remove(&request.uri);
         Ok(())
     }
 

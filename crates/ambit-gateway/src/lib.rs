@@ -20,6 +20,7 @@ mod shared;
 mod skills;
 pub mod style;
 mod tasks;
+mod watching;
 
 pub use elicit::ElicitationApprover;
 pub use serve::{GatewayError, GatewayOptions, serve_stdio};

@@ -1,21 +1,20 @@
 //! Telling a client that lists and resources changed: one of the session era just so, one of the
 //! stateless era on the stream it asked for that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
-use ambit_core::id::CapabilityId;
-use ambit_runtime::provider::{Provider, ProviderNews};
+use ambit_runtime::provider::Provider;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream, SelectAll};
 use parking_lot::Mutex;
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::front::{Changes, Front};
 use crate::map;
+use crate::watching::{Updates, Watching};
 
 /// Tells a client of the session era which lists to read again.
 pub(crate) async fn tell(client: &Peer<RoleServer>, changes: Changes) {
@@ -40,8 +39,14 @@ pub(crate) async fn tell(client: &Peer<RoleServer>, changes: Changes) {
 #[derive(Default)]
 pub(crate) struct Subscriptions {
     following: Mutex<Option<DropGuard>>,
-    watched: Arc<Mutex<BTreeSet<String>>>,
+    watched: Mutex<BTreeMap<String, Watched>>,
     client: Mutex<Option<Peer<RoleServer>>>,
+}
+
+/// A resource the client hears of, for as long as this is there.
+struct Watched {
+    _watching: Watching,
+    _telling: DropGuard,
 }
 
 impl Subscriptions {
@@ -70,61 +75,46 @@ impl Subscriptions {
     }
 
     /// From now on the client hears when this resource changes.
-    pub(crate) async fn add(&self, front: &Arc<Front>, uri: &str) -> Result<(), ErrorData> {
+    pub(crate) async fn add(&self, front: &Front, uri: &str) -> Result<(), ErrorData> {
+        if self.watched.lock().contains_key(uri) {
+            return Ok(());
+        }
         let provider = provider_of(front, uri).ok_or_else(|| map::no_such_resource(uri))?;
-        if !self.watched.lock().insert(uri.to_owned()) {
-            return Ok(());
-        }
-        let mut news = provider.news();
-        if let Err(error) = provider.watch(uri).await {
-            self.watched.lock().remove(uri);
-            return Err(map::error_data(error));
-        }
-        let Some(client) = self.client.lock().clone() else {
-            return Ok(());
+        let begun = Watching::begin(provider, uri).await;
+        let (watching, mut updates) = begun.map_err(map::error_data)?;
+        let end = CancellationToken::new();
+        let watched = Watched {
+            _watching: watching,
+            _telling: end.clone().drop_guard(),
         };
-        let (watched, uri) = (Arc::downgrade(&self.watched), uri.to_owned());
+        self.watched.lock().insert(uri.to_owned(), watched);
+        let client = self.client.lock().clone();
         tokio::spawn(async move {
-            loop {
-                let heard = news.recv().await;
-                let still = watched.upgrade().is_some_and(|it| it.lock().contains(&uri));
-                match heard {
-                    _ if !still => return,
-                    Ok(ProviderNews::ResourceUpdated(it)) if it == uri => {
-                        let params = ResourceUpdatedNotificationParam::new(it);
-                        if client.notify_resource_updated(params).await.is_err() {
-                            return;
-                        }
+            let telling = async {
+                while let (Some(uri), Some(client)) = (updates.next().await, &client) {
+                    let params = ResourceUpdatedNotificationParam::new(uri);
+                    if client.notify_resource_updated(params).await.is_err() {
+                        return;
                     }
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => return,
                 }
+            };
+            tokio::select! {
+                () = end.cancelled() => {}
+                () = telling => {}
             }
         });
         Ok(())
     }
 
     /// No longer.
-    pub(crate) async fn remove(&self, front: &Arc<Front>, uri: &str) {
-        if self.watched.lock().remove(uri)
-            && let Some(provider) = provider_of(front, uri)
-            && let Err(error) = provider.unwatch(uri).await
-        {
-            tracing::debug!(
-                error = error.message,
-                "the server still tells of a resource"
-            );
-        }
+    pub(crate) fn remove(&self, uri: &str) {
+        self.watched.lock().remove(uri);
     }
 }
 
 /// Whose resource is at an address.
 fn provider_of(front: &Front, uri: &str) -> Option<Arc<dyn Provider>> {
-    front.provider(&resource_at(front, uri)?)
-}
-
-fn resource_at(front: &Front, uri: &str) -> Option<CapabilityId> {
-    front.resource_at(uri)
+    front.provider(&front.resource_at(uri)?)
 }
 
 /// Tells a client of the stateless era what it asked for, until it goes.
@@ -135,9 +125,23 @@ pub(crate) async fn listen(
     let sink = subscription.sink();
     let mut moved = front.market().moved();
     let mut seen = front.snapshot();
-    let watched = subscription.accepted().resource_subscriptions.clone();
-    let watched: BTreeSet<String> = watched.into_iter().flatten().collect();
-    let mut updates = updates(front, &watched).await;
+    let wanted = subscription.accepted().resource_subscriptions.clone();
+    let wanted: BTreeSet<String> = wanted.into_iter().flatten().collect();
+    // Held until the client goes, whichever way it goes.
+    let mut watching = Vec::new();
+    let mut updates = SelectAll::new();
+    for uri in &wanted {
+        let Some(provider) = provider_of(front, uri) else {
+            continue;
+        };
+        match Watching::begin(provider, uri).await {
+            Ok((watched, updated)) => {
+                watching.push(watched);
+                updates.push(as_stream(updated));
+            }
+            Err(error) => tracing::debug!(error = error.message, uri, "it is not watched"),
+        }
+    }
     let telling = async {
         loop {
             tokio::select! {
@@ -154,9 +158,6 @@ pub(crate) async fn listen(
                     }
                 }
                 Some(uri) = updates.next() => {
-                    if !watched.contains(&uri) {
-                        continue;
-                    }
                     if sink.notify_resource_updated(uri).await.is_err() {
                         return;
                     }
@@ -167,11 +168,6 @@ pub(crate) async fn listen(
     tokio::select! {
         () = subscription.cancelled() => {}
         () = telling => {}
-    }
-    for uri in &watched {
-        if let Some(provider) = provider_of(front, uri) {
-            let _ = provider.unwatch(uri).await;
-        }
     }
     Ok(())
 }
@@ -192,32 +188,10 @@ async fn tell_stream(
     Ok(())
 }
 
-/// Addresses of watched resources that changed, from every provider that has one.
-async fn updates(
-    front: &Front,
-    watched: &BTreeSet<String>,
-) -> SelectAll<BoxStream<'static, String>> {
-    let mut names = BTreeSet::new();
-    let mut all = SelectAll::new();
-    for uri in watched {
-        let Some(provider) = provider_of(front, uri) else {
-            continue;
-        };
-        if names.insert(provider.name().to_owned()) {
-            let updated = stream::unfold(provider.news(), |mut news| async move {
-                loop {
-                    match news.recv().await {
-                        Ok(ProviderNews::ResourceUpdated(uri)) => return Some((uri, news)),
-                        Ok(ProviderNews::Changed) | Err(RecvError::Lagged(_)) => {}
-                        Err(RecvError::Closed) => return None,
-                    }
-                }
-            });
-            all.push(updated.boxed());
-        }
-        if let Err(error) = provider.watch(uri).await {
-            tracing::debug!(error = error.message, "a resource is not watched");
-        }
-    }
-    all
+fn as_stream(updates: Updates) -> BoxStream<'static, String> {
+    stream::unfold(updates, |mut updates| async move {
+        let uri = updates.next().await?.to_owned();
+        Some((uri, updates))
+    })
+    .boxed()
 }
