@@ -45,6 +45,20 @@ pub enum Spot {
     Value,
 }
 
+/// JSON with comments and trailing commas, and nothing else beyond JSON.
+pub(crate) const SYNTAX: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 impl Document {
     /// Reads a text.
     pub fn parse(source: Source) -> Result<Document, Vec<Problem>> {
@@ -56,19 +70,7 @@ impl Document {
                     .hint("save it as UTF-8 without one"),
             ]);
         }
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        let parsed = match parse_to_ast(text, &CollectOptions::default(), &options) {
+        let parsed = match parse_to_ast(text, &CollectOptions::default(), &SYNTAX) {
             Ok(parsed) => parsed,
             Err(error) => return Err(vec![syntax(&source, &error)]),
         };

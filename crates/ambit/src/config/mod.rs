@@ -33,6 +33,7 @@ pub use change::{ConfigChange, compare};
 pub use clients::Client;
 pub use discovery::{Discovery, DiscoveryFile, WeightsFile};
 pub use file::{Agent, Capabilities, ConfigFile, Hook, LimitsFile, Origin};
+pub(crate) use jsonc::SYNTAX;
 pub use jsonc::{Document, Spot};
 pub use load::{Inputs, Loaded, ProjectFile, errors, find_project, load};
 pub use merged::{Config, Limits};

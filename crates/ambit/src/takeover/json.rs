@@ -1,11 +1,11 @@
 //! Edits of JSON with comments that leave everything else byte for byte.
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
 use super::OWN_NAME;
 use super::rewire::EditError;
+use crate::config::SYNTAX;
 
 /// Members in the order they are to be written.
 pub(super) type Members = Vec<(String, Value)>;
@@ -135,19 +135,7 @@ fn open(text: &str, path: &[&str]) -> Result<(CstRootNode, CstObject), EditError
 }
 
 fn parse(text: &str) -> Result<CstRootNode, EditError> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    CstRootNode::parse(text, &options).map_err(|_| EditError::Malformed)
+    CstRootNode::parse(text, &SYNTAX).map_err(|_| EditError::Malformed)
 }
 
 fn ordered(members: &[(String, Value)]) -> CstInputValue {
