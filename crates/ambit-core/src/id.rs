@@ -24,6 +24,7 @@ const MAX_STEM: usize = 96;
 const PROMPT: &str = "prompt:";
 const RESOURCE: &str = "resource:";
 const TEMPLATE: &str = "template:";
+const ANY_RESOURCE: &str = "template:any";
 
 /// What sort of thing a capability is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -191,6 +192,16 @@ impl CapabilityId {
     pub fn template(source: Source, owner: &str, title: &str, uri: &str) -> Result<Self, IdError> {
         let name = hashed(title, uri, "template");
         Self::tool(source, owner, &format!("{TEMPLATE}{name}"))
+    }
+
+    /// The id under which resources are read that no list and no template of an owner has.
+    pub fn any_resource(source: Source, owner: &str) -> Result<Self, IdError> {
+        Self::tool(source, owner, ANY_RESOURCE)
+    }
+
+    /// Whether it is such an id. No other template's name is without a hash.
+    pub fn is_any_resource(&self) -> bool {
+        self.name() == ANY_RESOURCE
     }
 
     /// Whether it stands for a family of resources.

@@ -1,5 +1,6 @@
 //! What somebody types into a prompt's argument or an address is completed by whoever offers it.
 
+use ambit_core::id::Kind;
 use rmcp::model::{CompleteRequestParams, CompleteResult, ErrorData, Reference, ResultType};
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ pub(crate) async fn complete(
     if let Some(raw) = given
         .definition()
         .get("name")
-        .filter(|_| given.id.name().starts_with("prompt:"))
+        .filter(|_| given.id.kind() == Kind::Prompt)
         && let Some(reference) = params.get_mut("ref")
     {
         *reference = json!({"type": "ref/prompt", "name": raw});

@@ -68,7 +68,7 @@ async fn load_skills(
 ) -> Result<(), Box<dyn Error>> {
     let skills = server.provider().skills().await;
     let skills = skills.map_err(|error| error.message)?;
-    let any = offered.iter().find(|it| it.id.name() == "template:any");
+    let any = offered.iter().find(|it| it.id.is_any_resource());
     // What matters there is that nothing is read before a skill is loaded.
     let Some(any) = any.filter(|_| scenario() != "sep-2640-client-no-prefetch") else {
         return Ok(());

@@ -14,8 +14,6 @@ use crate::map::{
 };
 use crate::spec::ServerSpec;
 
-/// The name under which resources are read that no list and no template has.
-const ANY: &str = "template:any";
 const MAX_URI: usize = 4096;
 
 pub(crate) fn add_prompts(
@@ -114,7 +112,7 @@ pub(crate) fn add_resources(
             table.refuse(&it.uri_template, reason);
         }
     }
-    if let Ok(id) = CapabilityId::tool(Source::Mcp, &spec.name, ANY) {
+    if let Ok(id) = CapabilityId::any_resource(Source::Mcp, &spec.name) {
         let description = "A resource that is in no list, such as one a result links to.";
         let manifest = CapabilityManifest {
             title: format!("Other resources of {}", spec.name),

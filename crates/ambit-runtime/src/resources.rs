@@ -6,9 +6,6 @@ use ambit_core::visible::VisibleSet;
 
 use crate::skill::own_place;
 
-/// The last part of the id that stands for resources no list and no template has.
-const ANY: &str = "template:any";
-
 /// The capability behind an address. `template` knows templates by id; `server` says whose it is,
 /// where that is known.
 pub(crate) fn at<'a>(
@@ -34,12 +31,12 @@ pub(crate) fn at<'a>(
     let fits =
         |id: &&CapabilityId| id.is_template() && template(id).is_some_and(|it| matches(&it, uri));
     let of_any = || {
-        let mut any = ids().filter(|id| id.name() == ANY);
+        let mut any = ids().filter(|id| id.is_any_resource());
         // Of several nobody knows which.
         any.next().filter(|_| any.next().is_none())
     };
     listed
-        .or_else(|| ids().filter(|id| id.name() != ANY).find(fits))
+        .or_else(|| ids().filter(|id| !id.is_any_resource()).find(fits))
         .or_else(of_any)
 }
 
