@@ -44,8 +44,10 @@ impl Round {
         era: Era,
         cancel: &CancellationToken,
     ) -> Result<Rounded, ErrorData> {
-        if era == Era::Session || (client.abilities().is_empty() && self.answers.is_none()) {
-            // Nothing to be asked in rounds: it can be run where it stands.
+        let has_rounds =
+            !client.abilities().is_empty() || self.answers.is_some() || self.state.is_some();
+        if era == Era::Session || !has_rounds {
+            // It can be run where it stands.
             let ended = front.call(wanted, Arc::new(client), cancel).await;
             return Ok(Rounded::Ended(Arc::new(ended)));
         }

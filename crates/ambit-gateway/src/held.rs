@@ -108,6 +108,11 @@ impl HeldCall {
         }
     }
 
+    /// Whether it is over.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state.lock().ended.is_some()
+    }
+
     /// Waits until there is something to answer a request with.
     pub(crate) async fn next(&self) -> Next {
         let mut moved = self.moved.subscribe();

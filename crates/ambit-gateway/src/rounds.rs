@@ -1,5 +1,6 @@
 //! The calls of an agent that are between two requests, each found again by a word nobody can
-//! guess. Bounded in number and time: whoever walks away from a question loses the call.
+//! guess. Bounded in number, and in time: a question waits as long as a person may take, and a task
+//! is kept as long as its provider says.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,13 +10,11 @@ use parking_lot::Mutex;
 
 use crate::held::{HeldCall, TaskTerms};
 
-/// How long a question waits for its answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(600);
 /// How long a task is kept whose provider does not say.
 const TASK_KEPT: Duration = Duration::from_secs(3600);
 /// How long at most.
 const TASK_KEPT_MOST: Duration = Duration::from_secs(24 * 3600);
-/// How many calls may wait.
+/// How many calls of each sort may wait.
 const MOST: usize = 1000;
 /// Bytes of such a word: as hard to guess as a key.
 const WORD: usize = 24;
@@ -31,7 +30,7 @@ struct Waiting {
     call: Arc<HeldCall>,
     /// What was called: an answer to one call is none to another.
     about: String,
-    until: Instant,
+    since: Instant,
 }
 
 /// A call that goes on by itself.
@@ -45,43 +44,90 @@ pub(crate) struct Task {
 impl Task {
     /// How long it is kept.
     pub(crate) fn kept(&self) -> Duration {
-        self.terms.keeps.unwrap_or(TASK_KEPT).min(TASK_KEPT_MOST)
+        self.terms.kept()
     }
 }
 
-impl Rounds {
-    /// Keeps a call until its question is answered. The answer is the word to find it by.
-    pub(crate) fn wait(&self, call: Arc<HeldCall>, about: String) -> Option<String> {
-        let now = Instant::now();
-        let mut waiting = self.waiting.lock();
-        waiting.retain(|_, it| {
-            let stays = it.until > now;
-            if !stays {
-                it.call.cancel.cancel();
-            }
-            stays
-        });
-        if waiting.len() >= MOST {
-            let oldest = waiting.iter().min_by_key(|(_, it)| it.until);
-            if let Some(word) = oldest.map(|(word, _)| word.clone())
-                && let Some(gone) = waiting.remove(&word)
-            {
-                gone.call.cancel.cancel();
-            }
+impl TaskTerms {
+    fn kept(&self) -> Duration {
+        self.keeps.unwrap_or(TASK_KEPT).min(TASK_KEPT_MOST)
+    }
+}
+
+/// Something that is kept under a word for a while.
+trait Kept {
+    /// Whether nobody can come for it any more.
+    fn is_over(&self) -> bool;
+
+    /// The smallest goes first where there are too many.
+    fn age(&self) -> Instant;
+
+    fn call(&self) -> &HeldCall;
+}
+
+impl Kept for Waiting {
+    /// A question nobody answered in time has ended its call.
+    fn is_over(&self) -> bool {
+        self.call.has_ended()
+    }
+
+    fn age(&self) -> Instant {
+        self.since
+    }
+
+    fn call(&self) -> &HeldCall {
+        &self.call
+    }
+}
+
+impl Kept for Arc<Task> {
+    fn is_over(&self) -> bool {
+        self.until <= Instant::now()
+    }
+
+    fn age(&self) -> Instant {
+        self.until
+    }
+
+    fn call(&self) -> &HeldCall {
+        &self.call
+    }
+}
+
+/// Keeps one more, in the place of what is over or oldest. The answer is the word to find it by.
+fn keep<T: Kept>(shelf: &Mutex<HashMap<String, T>>, kept: T) -> Option<String> {
+    let word = unguessable()?;
+    let mut shelf = shelf.lock();
+    shelf.retain(|_, it| {
+        if it.is_over() {
+            it.call().cancel.cancel();
         }
-        let word = unguessable()?;
-        let until = now + ANSWER_WITHIN;
-        waiting.insert(word.clone(), Waiting { call, about, until });
-        Some(word)
+        !it.is_over()
+    });
+    if shelf.len() >= MOST {
+        let oldest = shelf.iter().min_by_key(|(_, it)| it.age());
+        let oldest = oldest.map(|(word, _)| word.clone());
+        if let Some(gone) = oldest.and_then(|it| shelf.remove(&it)) {
+            gone.call().cancel.cancel();
+        }
+    }
+    shelf.insert(word.clone(), kept);
+    Some(word)
+}
+
+impl Rounds {
+    /// Keeps a call until its question is answered.
+    pub(crate) fn wait(&self, call: Arc<HeldCall>, about: String) -> Option<String> {
+        let since = Instant::now();
+        keep(&self.waiting, Waiting { call, about, since })
     }
 
     /// The call behind a word, if the word was given for such a call.
     pub(crate) fn resume(&self, word: &str, about: &str) -> Option<Arc<HeldCall>> {
         let mut waiting = self.waiting.lock();
-        let now = Instant::now();
         waiting
             .get(word)
-            .filter(|it| it.about == about && it.until > now)?;
+            .filter(|it| it.about == about && !it.is_over())?;
         waiting.remove(word).map(|it| it.call)
     }
 
@@ -91,43 +137,20 @@ impl Rounds {
         call: Arc<HeldCall>,
         terms: TaskTerms,
     ) -> Option<(String, Arc<Task>)> {
-        let now = Instant::now();
-        let mut tasks = self.tasks.lock();
-        tasks.retain(|_, it| {
-            let stays = it.until > now;
-            if !stays {
-                it.call.cancel.cancel();
-            }
-            stays
-        });
-        if tasks.len() >= MOST {
-            let oldest = tasks.iter().min_by_key(|(_, it)| it.until);
-            if let Some(name) = oldest.map(|(name, _)| name.clone())
-                && let Some(gone) = tasks.remove(&name)
-            {
-                gone.call.cancel.cancel();
-            }
-        }
-        let name = unguessable()?;
-        let mut task = Task {
+        let task = Arc::new(Task {
             call,
             terms,
             created: jiff::Timestamp::now(),
-            until: now,
-        };
-        task.until = now + task.kept();
-        let task = Arc::new(task);
-        tasks.insert(name.clone(), Arc::clone(&task));
+            until: Instant::now() + terms.kept(),
+        });
+        let name = keep(&self.tasks, Arc::clone(&task))?;
         Some((name, task))
     }
 
     /// A task by its name.
     pub(crate) fn task(&self, name: &str) -> Option<Arc<Task>> {
         let tasks = self.tasks.lock();
-        tasks
-            .get(name)
-            .filter(|it| it.until > Instant::now())
-            .cloned()
+        tasks.get(name).filter(|it| !it.is_over()).cloned()
     }
 }
 

@@ -7,10 +7,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use ambit_core::pipeline::CallLimits;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
 use crate::patience::Patience;
 
@@ -110,16 +113,16 @@ pub enum Notice {
     /// The provider goes on by itself; the call will end when that does.
     Task {
         /// How long to wait between two looks at it, if the provider says so.
-        poll: Option<std::time::Duration>,
+        poll: Option<Duration>,
         /// How long the provider keeps its outcome.
-        keeps: Option<std::time::Duration>,
+        keeps: Option<Duration>,
     },
 }
 
 /// Whoever asked for a call.
 ///
 /// The contract: `ask` may take as long as a person does, and the deadline of the call stands
-/// still meanwhile; the pipeline cancels it with the call. `tell` must not wait for anybody.
+/// still meanwhile; it is dropped at the limit for persons, and with the call. `tell` must not wait for anybody.
 #[async_trait]
 pub trait Caller: fmt::Debug + Send + Sync {
     /// What it can do, as a client declares it: a key for each kind of question it answers, and
@@ -176,16 +179,26 @@ impl Caller for NobodyCalling {
 pub struct Conversation {
     caller: Arc<dyn Caller>,
     patience: Arc<Patience>,
+    /// How long an answer is waited for: the call's own deadline stands still meanwhile.
+    answer_within: Duration,
 }
 
 impl Conversation {
-    pub(crate) fn new(caller: Arc<dyn Caller>, patience: Arc<Patience>) -> Self {
-        Conversation { caller, patience }
+    pub(crate) fn new(
+        caller: Arc<dyn Caller>,
+        patience: Arc<Patience>,
+        answer_within: Duration,
+    ) -> Self {
+        Conversation {
+            caller,
+            patience,
+            answer_within,
+        }
     }
 
     /// With this caller, outside a pipeline: no deadline depends on it.
     pub fn with(caller: Arc<dyn Caller>) -> Self {
-        Conversation::new(caller, Arc::default())
+        Conversation::new(caller, Arc::default(), CallLimits::default().approval)
     }
 
     /// With nobody at the other end.
@@ -203,17 +216,24 @@ impl Conversation {
         self.caller.abilities().contains_key(kind.ability())
     }
 
-    /// Asks the caller. The call's deadline stands still until there is an answer.
+    /// Asks the caller, who has as long as a person has to approve a call. The call's deadline
+    /// stands still until there is an answer.
     pub async fn ask(&self, questions: Questions) -> Result<Answers, Unanswered> {
         if let Some(unable) = questions.values().find(|it| !self.can_answer(it.kind)) {
             return Err(Unanswered::Unable(unable.kind.method()));
         }
         let _standing_still = self.patience.hold();
-        self.caller.ask(questions).await
+        let answered = timeout(self.answer_within, self.caller.ask(questions)).await;
+        answered.unwrap_or_else(|_| {
+            let waited = self.answer_within;
+            Err(Unanswered::Refused(format!(
+                "nobody answered within {waited:?}"
+            )))
+        })
     }
 
     /// Shortens the call's limit, where its provider has one of its own.
-    pub fn hurry(&self, limit: std::time::Duration) {
+    pub fn hurry(&self, limit: Duration) {
         self.patience.shorten(limit);
     }
 

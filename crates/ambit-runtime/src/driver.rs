@@ -213,7 +213,11 @@ impl Drive<'_> {
                     before,
                     cause,
                     object.into_iter().collect(),
-                    Conversation::new(Arc::clone(&self.caller), Arc::clone(&self.patience)),
+                    Conversation::new(
+                        Arc::clone(&self.caller),
+                        Arc::clone(&self.patience),
+                        self.policy.limits.approval,
+                    ),
                 )
                 .await
                 {
