@@ -7,6 +7,7 @@ use ambit_runtime::resolver::CapabilityResolver;
 mod declare;
 pub mod files;
 pub mod shell;
+mod stop;
 
 /// Everything this crate makes grantable.
 pub fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {

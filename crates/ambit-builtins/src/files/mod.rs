@@ -10,7 +10,6 @@ mod list_dir;
 mod name_pattern;
 mod read_file;
 mod replace;
-mod stop;
 mod walk;
 mod write_file;
 
@@ -33,8 +32,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::declare::{Declaration, object};
+use crate::stop::{self, Stop};
 use bounds::Bounds;
-use stop::Stop;
 
 const KEY: &str = "files";
 const SUMMARY: &str = "Read, search and change files in the folders it is given.";
