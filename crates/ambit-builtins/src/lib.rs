@@ -3,18 +3,47 @@
 use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
+use jiff::Timestamp;
+use store::Store;
 
 mod declare;
 pub mod files;
+mod pack;
 pub mod shell;
 mod stop;
+pub mod store;
 
-/// Everything this crate makes grantable.
-pub fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
-    vec![
-        Arc::new(files::FilesResolver),
-        Arc::new(shell::ShellResolver),
-    ]
+/// The keys this crate makes grantable, known without anything around.
+pub const KEYS: &[&str] = &["files", "shell"];
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What built-in capabilities stand on.
+#[derive(Clone)]
+pub struct Builtins {
+    /// Where they keep what they keep: the workspace's.
+    pub store: Arc<Store>,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl Builtins {
+    /// On this store, by the time of this machine.
+    pub fn new(store: Arc<Store>) -> Self {
+        Builtins {
+            store,
+            clock: Arc::new(Timestamp::now),
+        }
+    }
+
+    /// Everything this crate makes grantable.
+    pub fn resolvers(&self) -> Vec<Arc<dyn CapabilityResolver>> {
+        vec![
+            Arc::new(files::FilesResolver),
+            Arc::new(shell::ShellResolver),
+        ]
+    }
 }
 
 #[cfg(test)]
@@ -25,6 +54,17 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
+        // Only what is called opens it.
+        Builtins::new(Store::at("nowhere".as_ref())).resolvers()
+    }
+
+    #[test]
+    fn every_key_is_known_without_anything_around() {
+        let keys: Vec<_> = resolvers().iter().map(|it| it.key().to_owned()).collect();
+        assert_eq!(keys, KEYS);
+    }
 
     fn declared(resolver: &dyn CapabilityResolver) -> Vec<CapabilityManifest> {
         match resolver.offer() {

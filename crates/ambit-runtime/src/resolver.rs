@@ -113,6 +113,11 @@ pub trait CapabilityResolver: Send + Sync {
     /// Everything it can bring, without starting anything.
     fn offer(&self) -> Offer;
 
+    /// Why what it declares cannot serve anybody now, whatever an agent's config says.
+    fn unavailable(&self) -> Option<String> {
+        None
+    }
+
     /// JSON Schema of its config.
     fn config_schema(&self) -> Value;
 
