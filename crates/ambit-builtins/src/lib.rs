@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
+use secrets::{SecretsResolver, Vault};
 use store::Store;
 
 mod declare;
 pub mod files;
 mod pack;
+pub mod secrets;
 pub mod shell;
 mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell"];
+pub const KEYS: &[&str] = &["files", "shell", "secrets"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -26,6 +28,8 @@ pub struct Builtins {
     pub store: Arc<Store>,
     /// What time it is.
     pub clock: Clock,
+    /// Where secrets are kept, if anywhere.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 impl Builtins {
@@ -34,6 +38,7 @@ impl Builtins {
         Builtins {
             store,
             clock: Arc::new(Timestamp::now),
+            vault: None,
         }
     }
 
@@ -42,6 +47,11 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(SecretsResolver {
+                vault: self.vault.clone(),
+                store: Arc::clone(&self.store),
+                clock: Arc::clone(&self.clock),
+            }),
         ]
     }
 }

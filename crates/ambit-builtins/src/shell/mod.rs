@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::effects::{Effect, Effects};
+use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
+use ambit_core::placeholder::SecretField;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -81,7 +83,11 @@ impl CapabilityResolver for ShellResolver {
     }
 
     fn offer(&self) -> Offer {
-        Offer::Declared(run_command().manifest().into_iter().collect())
+        let manifest = run_command().manifest().map(|it| CapabilityManifest {
+            secret_fields: [("env".to_owned(), SecretField::Environment)].into(),
+            ..it
+        });
+        Offer::Declared(manifest.into_iter().collect())
     }
 
     fn config_schema(&self) -> Value {

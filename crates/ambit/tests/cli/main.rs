@@ -30,6 +30,7 @@ mod pins;
 mod protocol;
 mod rules;
 mod secrets;
+mod secrets_used;
 mod server;
 mod servers;
 mod shapes;
