@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod audio;
 mod declare;
 pub mod files;
+pub mod media;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -16,7 +18,7 @@ mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "secrets"];
+pub const KEYS: &[&str] = &["files", "shell", "secrets", "media", "audio"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -52,6 +54,8 @@ impl Builtins {
                 store: Arc::clone(&self.store),
                 clock: Arc::clone(&self.clock),
             }),
+            Arc::new(media::MediaResolver),
+            Arc::new(audio::AudioResolver),
         ]
     }
 }
@@ -106,7 +110,14 @@ mod tests {
             local__files__list_dir | reads | low | fs:read
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__secrets__list_secrets | reads | low | secrets:list
+            local__secrets__describe_secret | reads | low | secrets:list
+            local__secrets__request_secret | reads writes | medium | secrets:request
+            local__secrets__use_secret | reads | medium | secrets:use
+            local__media__send_file | reads egress | medium | fs:read media:send
+            local__audio__transcribe | reads open-world egress | medium | audio:transcribe fs:read
+            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -9,6 +9,7 @@ mod run;
 mod running;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +67,11 @@ struct ShellConfig {
     cwd: Option<PathBuf>,
     env: BTreeMap<String, String>,
     timeout_seconds: Option<u64>,
+}
+
+/// What a program inherits from our environment where nothing else is configured.
+pub(crate) fn command_environment() -> BTreeMap<OsString, OsString> {
+    environment::of(std::env::vars_os(), &BTreeMap::new())
 }
 
 /// Makes `shell` grantable.
