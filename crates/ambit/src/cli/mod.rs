@@ -25,6 +25,7 @@ mod printer;
 mod secrets;
 mod serve;
 mod setup;
+mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
