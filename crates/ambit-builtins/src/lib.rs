@@ -6,15 +6,18 @@ use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
 use store::Store;
 
+mod asked;
 mod declare;
 pub mod files;
+pub mod memory;
+mod moment;
 mod pack;
 pub mod shell;
 mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell"];
+pub const KEYS: &[&str] = &["files", "shell", "memory"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -42,6 +45,7 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(memory::MemoryResolver(self.clone())),
         ]
     }
 }
@@ -96,7 +100,12 @@ mod tests {
             local__files__list_dir | reads | low | fs:read
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__memory__save_memory | reads writes | medium | memory:write
+            local__memory__search_memories | reads | low | memory:read
+            local__memory__list_memories | reads | low | memory:read
+            local__memory__update_memory | reads writes | medium | memory:write
+            local__memory__delete_memory | reads writes destructive | high | memory:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 
