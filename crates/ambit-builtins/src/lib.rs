@@ -11,6 +11,9 @@ pub mod audio;
 mod declare;
 pub mod files;
 pub mod media;
+mod asked;
+pub mod memory;
+mod moment;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -18,7 +21,14 @@ mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "secrets", "media", "audio"];
+pub const KEYS: &[&str] = &[
+    "files",
+    "shell",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -56,6 +66,7 @@ impl Builtins {
             }),
             Arc::new(media::MediaResolver),
             Arc::new(audio::AudioResolver),
+            Arc::new(memory::MemoryResolver(self.clone())),
         ]
     }
 }
@@ -117,7 +128,12 @@ mod tests {
             local__secrets__use_secret | reads | medium | secrets:use
             local__media__send_file | reads egress | medium | fs:read media:send
             local__audio__transcribe | reads open-world egress | medium | audio:transcribe fs:read
-            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write"#]]
+            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write
+            local__memory__save_memory | reads writes | medium | memory:write
+            local__memory__search_memories | reads | low | memory:read
+            local__memory__list_memories | reads | low | memory:read
+            local__memory__update_memory | reads writes | medium | memory:write
+            local__memory__delete_memory | reads writes destructive | high | memory:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

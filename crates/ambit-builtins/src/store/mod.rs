@@ -31,7 +31,10 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::secrets::PART];
+const PARTS: &[&Part] = &[
+    &crate::secrets::PART,
+    &crate::memory::PART,
+];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

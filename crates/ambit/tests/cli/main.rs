@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod builtins_memory;
 mod client;
 mod clients;
 mod config;
