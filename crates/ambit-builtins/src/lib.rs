@@ -12,9 +12,12 @@ mod pack;
 pub mod shell;
 mod stop;
 pub mod store;
+pub mod tasks;
+#[cfg(test)]
+mod trial;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell"];
+pub const KEYS: &[&str] = &["files", "shell", "tasks"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -42,6 +45,7 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
         ]
     }
 }
@@ -96,7 +100,18 @@ mod tests {
             local__files__list_dir | reads | low | fs:read
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__tasks__create_task | reads writes | medium | tasks:write
+            local__tasks__list_tasks | reads | low | tasks:read
+            local__tasks__get_task | reads | low | tasks:read
+            local__tasks__update_task | reads writes | medium | tasks:write
+            local__tasks__update_steps | reads writes | medium | tasks:write
+            local__tasks__create_subtask | reads writes | medium | tasks:write
+            local__tasks__complete_task | reads writes | medium | tasks:write
+            local__tasks__cancel_task | reads writes | medium | tasks:write
+            local__tasks__add_resource | reads writes | medium | tasks:write
+            local__tasks__remove_resource | reads writes | medium | tasks:write
+            local__tasks__list_task_history | reads | low | tasks:read"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod builtins_tasks;
 mod client;
 mod clients;
 mod config;
