@@ -292,6 +292,11 @@ impl Session {
         &self.scope.id
     }
 
+    /// How many turns it has had.
+    pub fn turns(&self) -> u32 {
+        self.scope.state.lock().turn.number
+    }
+
     /// What it was given and does not have, and why.
     pub fn skipped(&self) -> Vec<Skipped> {
         self.holdings.load().skipped.clone()
