@@ -4,6 +4,7 @@ pub mod approver;
 pub mod cache;
 pub mod catalog;
 pub mod conversation;
+pub mod delegate;
 pub mod discovery;
 mod dispatch;
 mod driver;
@@ -31,6 +32,7 @@ pub mod skill;
 mod start;
 pub mod tokens;
 pub mod watchdog;
+pub mod within;
 
 pub use driver::{CallReport, CallRequest};
 pub use tokio_util::sync::CancellationToken;
