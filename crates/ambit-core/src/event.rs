@@ -55,6 +55,25 @@ pub enum EventBody {
         workspace: String,
         /// Which Ambit.
         version: String,
+        /// Where it came in, if that is where it can be gone on with: `turns`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        front: Option<String>,
+    },
+    /// A session goes on: with what it had seen, heard and been allowed, in the bounds of now.
+    #[serde(rename = "session.resumed")]
+    SessionResumed {
+        /// How freely.
+        mode: Mode,
+        /// The last turn before.
+        turn: u32,
+        /// Which Ambit.
+        version: String,
+    },
+    /// Somebody ended a session for good.
+    #[serde(rename = "session.ended")]
+    SessionEnded {
+        /// The last turn.
+        turn: u32,
     },
     /// A source said what it offers, and that was news.
     #[serde(rename = "catalog.changed")]
@@ -371,8 +390,10 @@ pub struct ObservationRecord {
 
 impl EventBody {
     /// All there are of [`EventBody::type_name`].
-    pub const TYPES: [&'static str; 25] = [
+    pub const TYPES: [&'static str; 27] = [
         "session.started",
+        "session.resumed",
+        "session.ended",
         "catalog.changed",
         "capability.quarantined",
         "turn.started",
@@ -403,6 +424,8 @@ impl EventBody {
     pub fn type_name(&self) -> &'static str {
         match self {
             EventBody::SessionStarted { .. } => "session.started",
+            EventBody::SessionResumed { .. } => "session.resumed",
+            EventBody::SessionEnded { .. } => "session.ended",
             EventBody::CatalogChanged { .. } => "catalog.changed",
             EventBody::CapabilityQuarantined { .. } => "capability.quarantined",
             EventBody::TurnStarted { .. } => "turn.started",

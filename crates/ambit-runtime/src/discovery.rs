@@ -63,6 +63,8 @@ pub struct TurnRequest {
     pub evidence: Vec<String>,
     /// Another budget for this turn.
     pub budget: Option<u32>,
+    /// A narrower mode for this turn. A looser one than the session's own changes nothing.
+    pub mode: Option<Mode>,
 }
 
 /// What holds for all turns of a session.
@@ -103,6 +105,39 @@ impl Bounds {
     }
 }
 
+impl Bounds {
+    fn narrowed(&self, mode: Option<Mode>) -> Mode {
+        mode.map_or(self.mode, |it| it.min(self.mode))
+    }
+
+    /// The input of a turn that was, as it is in these bounds.
+    pub(crate) fn again(&self, was: TurnInput, previous: Vec<Shown>) -> TurnInput {
+        let mode = self.narrowed(Some(was.mode));
+        let now = self.input();
+        match self.exposure {
+            Exposure::Selected => TurnInput {
+                mode,
+                rules: now.rules,
+                channel: now.channel,
+                budget: was.budget.or(now.budget),
+                limit: now.limit,
+                pins: now.pins,
+                excludes: now.excludes,
+                weights: now.weights,
+                within: now.within,
+                previous,
+                ..was
+            },
+            Exposure::Everything | Exposure::Dispatched => TurnInput {
+                budget: None,
+                limit: None,
+                mode,
+                ..now
+            },
+        }
+    }
+}
+
 impl CapabilityMarketplace {
     /// The input of a turn's selection.
     pub fn turn_input(
@@ -113,15 +148,18 @@ impl CapabilityMarketplace {
         heard: &Heard,
         previous: Vec<Shown>,
     ) -> TurnInput {
+        let mode = bounds.narrowed(request.mode);
         if bounds.exposure != Exposure::Selected {
             // All that may be used can be called, whatever was said and heard.
             return TurnInput {
                 budget: None,
                 limit: None,
+                mode,
                 ..bounds.input()
             };
         }
         let mut input = TurnInput {
+            mode,
             previous,
             touched: request.touched.clone(),
             candidates: heard.candidates.clone(),

@@ -20,7 +20,7 @@ use ambit_core::permission::{Asker, Bound, Mode, PermissionInput, Rules, Standin
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
-use ambit_core::turn::Shown;
+use ambit_core::turn::{Shown, TurnInput};
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
 use arc_swap::ArcSwap;
@@ -36,9 +36,11 @@ use crate::holdings::{Claim, Holdings};
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
 use crate::marketplace::CapabilityMarketplace;
+use crate::past::SessionPast;
 use crate::provider::Provider;
 use crate::registry::{Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
+use crate::turn::BegunTurn;
 use crate::within::{self, Within};
 
 /// For whom and how a session is opened.
@@ -115,7 +117,22 @@ struct State {
 pub(crate) struct Turn {
     pub(crate) number: u32,
     pub(crate) visible: Arc<VisibleSet>,
+    pub(crate) mode: Mode,
     catalog: Arc<CatalogSnapshot>,
+}
+
+/// How a session comes to be.
+pub(crate) enum Opening {
+    /// For the first time, somewhere.
+    Anew(Option<String>),
+    /// With a past.
+    Again(Box<SessionPast>),
+}
+
+impl From<SessionPast> for Opening {
+    fn from(past: SessionPast) -> Self {
+        Opening::Again(Box::new(past))
+    }
 }
 
 impl Turn {
@@ -134,6 +151,24 @@ impl CapabilityMarketplace {
     pub async fn open_session(
         self: &Arc<Self>,
         spec: SessionSpec,
+    ) -> Result<Session, Vec<GrantProblem>> {
+        self.make_session(spec, Opening::Anew(None)).await
+    }
+
+    /// The same for somebody who will come back for it through this front.
+    pub async fn open_session_at(
+        self: &Arc<Self>,
+        front: &str,
+        spec: SessionSpec,
+    ) -> Result<Session, Vec<GrantProblem>> {
+        let opening = Opening::Anew(Some(front.to_owned()));
+        self.make_session(spec, opening).await
+    }
+
+    pub(crate) async fn make_session(
+        self: &Arc<Self>,
+        spec: SessionSpec,
+        opening: Opening,
     ) -> Result<Session, Vec<GrantProblem>> {
         let claim = Claim {
             capabilities: spec.capabilities,
@@ -154,6 +189,17 @@ impl CapabilityMarketplace {
             revision: catalog.revision(),
             ..State::default()
         };
+        let mut heard = Heard::default();
+        if let Opening::Again(past) = &opening {
+            state.turn.number = past.turn;
+            state.taint = past.taint;
+            state.standing.extend(past.standing.iter().cloned());
+            heard = past.heard.clone();
+        }
+        let id = match &opening {
+            Opening::Anew(_) => SessionId::generate(),
+            Opening::Again(past) => past.id.clone(),
+        };
         let within = spec.within.unwrap_or_default();
         state.taint = state.taint.and(within.taint);
         let channel = match &within.granted {
@@ -166,7 +212,7 @@ impl CapabilityMarketplace {
         };
         let scope = Arc::new(SessionScope {
             market: Arc::clone(self),
-            id: SessionId::generate(),
+            id,
             agent: spec.agent,
             bounds: ArcSwap::from_pointee(Bounds {
                 granted: Arc::default(),
@@ -180,7 +226,7 @@ impl CapabilityMarketplace {
             }),
             asker: spec.asker,
             outer: within.granted,
-            heard: Mutex::default(),
+            heard: Mutex::new(heard),
             state: Mutex::new(state),
         });
         let session = Session {
@@ -191,12 +237,26 @@ impl CapabilityMarketplace {
             renewing: tokio::sync::Mutex::new(catalog.revision()),
         };
         session.hold(holdings, &catalog);
-        scope.record(EventBody::SessionStarted {
-            agent: scope.agent.clone(),
-            mode: scope.bounds().mode,
-            workspace: spec.workspace.display().to_string(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        });
+        let mode = scope.bounds().mode;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        match opening {
+            Opening::Anew(front) => drop(scope.record(EventBody::SessionStarted {
+                agent: scope.agent.clone(),
+                mode,
+                workspace: spec.workspace.display().to_string(),
+                version,
+                front,
+            })),
+            Opening::Again(past) => {
+                let turn = past.turn;
+                drop(scope.record(EventBody::SessionResumed {
+                    mode,
+                    turn,
+                    version,
+                }));
+                session.begin_again(*past);
+            }
+        }
         Ok(session)
     }
 }
@@ -217,6 +277,18 @@ impl SessionScope {
         self.bounds.load_full()
     }
 
+    /// The same, in the mode of the turn that holds now.
+    pub(crate) fn bounds_now(&self) -> Arc<Bounds> {
+        let (bounds, mode) = (self.bounds(), self.turn().mode);
+        match mode < bounds.mode {
+            true => Arc::new(Bounds {
+                mode,
+                ..Bounds::clone(&bounds)
+            }),
+            false => bounds,
+        }
+    }
+
     /// Where a resource is, or its template.
     pub(crate) fn address(&self, id: &CapabilityId) -> Option<String> {
         let manifest = self.manifest(id)?;
@@ -230,6 +302,11 @@ impl SessionScope {
 }
 
 impl Session {
+    /// Its agent's name.
+    pub fn agent(&self) -> &str {
+        &self.scope.agent
+    }
+
     /// Its name in the journal.
     pub fn id(&self) -> &SessionId {
         &self.scope.id
@@ -327,12 +404,15 @@ impl Session {
     /// Begins the next turn: selects what is visible, and records what that depended on and what
     /// it changed.
     pub fn begin_turn(&self, request: &TurnRequest) -> Arc<VisibleSet> {
+        self.begin(request).visible
+    }
+
+    pub(crate) fn begin(&self, request: &TurnRequest) -> BegunTurn {
         let scope = &self.scope;
         // Held to the end: no call may see the turn before its record is on the way.
         let mut state = self.scope.state.lock();
         let catalog = scope.market.catalog();
         let bounds = scope.bounds();
-        let granted = &bounds.granted;
         let previous = state
             .turn
             .visible
@@ -350,12 +430,38 @@ impl Session {
         let input = scope
             .market
             .turn_input(&bounds, &catalog, request, &heard, previous);
-        let visible = Arc::new(select(&catalog, granted, &input));
+        self.select(&mut state, &catalog, &bounds, input)
+    }
+
+    /// Begins the last turn of a past again, in the bounds of now.
+    fn begin_again(&self, past: SessionPast) {
+        let Some(input) = past.input else {
+            return;
+        };
+        let mut state = self.scope.state.lock();
+        let bounds = self.scope.bounds();
+        let previous = past.shown.iter().map(Shown::from).collect();
+        let input = bounds.again(*input, previous);
+        self.select(&mut state, &self.scope.market.catalog(), &bounds, input);
+    }
+
+    fn select(
+        &self,
+        state: &mut State,
+        catalog: &Arc<CatalogSnapshot>,
+        bounds: &Bounds,
+        input: TurnInput,
+    ) -> BegunTurn {
+        let scope = &self.scope;
+        let granted = &bounds.granted;
+        let visible = Arc::new(select(catalog, granted, &input));
         let turn = state.turn.number + 1;
+        let mode = input.mode;
         let next = Turn {
             number: turn,
             visible: Arc::clone(&visible),
-            catalog: Arc::clone(&catalog),
+            mode,
+            catalog: Arc::clone(catalog),
         };
         let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
@@ -374,7 +480,7 @@ impl Session {
                 },
             )
             .collect();
-        events.extend(self.newly_quarantined(&mut state, &catalog));
+        events.extend(self.newly_quarantined(state, catalog));
         events.push(EventBody::TurnStarted {
             turn,
             catalog: catalog.digest(),
@@ -386,9 +492,9 @@ impl Session {
         events.push(EventBody::CapabilityDiff {
             turn,
             visible: visible.digest(),
-            diff,
+            diff: diff.clone(),
         });
-        let objects = scope.market.turn_objects(&catalog, granted);
+        let objects = scope.market.turn_objects(catalog, granted);
         let events = events
             .into_iter()
             .map(|body| NewEvent { body, cause: None })
@@ -401,7 +507,12 @@ impl Session {
         stores
             .into_iter()
             .for_each(|digest| scope.market.handed_over(digest, &receipt));
-        visible
+        BegunTurn {
+            number: turn,
+            mode,
+            visible,
+            diff,
+        }
     }
 
     /// What is granted and held back, and was not, or not for that, when it was last recorded.
@@ -429,7 +540,10 @@ impl Session {
     /// What the model is given this turn. In a dispatched session that is the dispatching tools;
     /// what they can reach is found by searching.
     pub fn projection(&self, format: ToolFormat) -> Projection {
-        let visible = self.visible();
+        self.project(&self.visible(), format)
+    }
+
+    pub(crate) fn project(&self, visible: &VisibleSet, format: ToolFormat) -> Projection {
         let exposure = self.scope.bounds().exposure;
         let manifests: BTreeMap<CapabilityId, Arc<CapabilityManifest>> = visible
             .entries()
@@ -437,7 +551,7 @@ impl Session {
             .filter(|it| exposure != Exposure::Dispatched || is_injection(&it.id))
             .filter_map(|it| Some((it.id.clone(), self.scope.manifest(&it.id)?)))
             .collect();
-        project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
+        project(visible, format, |id| manifests.get(id).map(Arc::as_ref))
     }
 
     pub(crate) fn turn(&self) -> Turn {
@@ -454,12 +568,12 @@ impl Session {
             .or_else(injected)
     }
 
-    pub(crate) fn permission(&self) -> PermissionInput {
+    pub(crate) fn permission(&self, mode: Mode) -> PermissionInput {
         let bounds = self.scope.bounds();
         let state = self.scope.state.lock();
         PermissionInput {
             agent: self.scope.agent.clone(),
-            mode: bounds.mode,
+            mode,
             rules: bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
@@ -470,7 +584,7 @@ impl Session {
 
     /// What bounds the sessions this one asks for: all it may do itself.
     pub fn within(&self) -> Within {
-        let bounds = self.scope.bounds();
+        let bounds = self.scope.bounds_now();
         let state = self.scope.state.lock();
         let own = Bound {
             agent: self.scope.agent.clone(),
@@ -516,7 +630,7 @@ impl Session {
 
     /// Takes in how a call of a capability ended.
     pub(crate) fn observed(&self, capability: &CapabilityDescriptor, observation: &Observation) {
-        if quotes(observation) {
+        if quotes(observation.code()) {
             let mut state = self.scope.state.lock();
             state.taint = state.taint.after(capability);
         }
@@ -524,18 +638,17 @@ impl Session {
     }
 }
 
-/// Whether the caller is given words of the provider: its errors carry them as its results do.
-fn quotes(observation: &Observation) -> bool {
-    match observation {
-        Observation::Completed(_) => true,
-        Observation::Denied(_) => false,
-        Observation::Failed(failure) => matches!(
-            failure.code,
+/// Whether the caller of a call that ended like this is given words of the provider: its errors
+/// carry them as its results do, and nothing else does.
+pub(crate) fn quotes(code: Option<Code>) -> bool {
+    matches!(
+        code,
+        None | Some(
             Code::ProviderFailed
                 | Code::ProviderUnreachable
                 | Code::LoginRequired
                 | Code::Refused
                 | Code::OutputInvalid
-        ),
-    }
+        )
+    )
 }

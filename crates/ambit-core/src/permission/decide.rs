@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
-use crate::effects::Effect;
+use crate::effects::{Effect, Effects};
 use crate::id::CapabilityId;
 use crate::permission::bound::Bound;
 use crate::permission::mode::{Mode, is_external};
@@ -35,9 +35,15 @@ impl Taint {
     /// What a completed call adds.
     #[must_use]
     pub fn after(self, capability: &CapabilityDescriptor) -> Taint {
-        let external = is_external(&capability.id);
+        self.after_call(&capability.id, capability.effects)
+    }
+
+    /// The same, from what is on record of the call.
+    #[must_use]
+    pub fn after_call(self, id: &CapabilityId, effects: Effects) -> Taint {
+        let external = is_external(id);
         Taint {
-            read_private: self.read_private || (!external && capability.effects.has(Effect::Reads)),
+            read_private: self.read_private || (!external && effects.has(Effect::Reads)),
             saw_untrusted: self.saw_untrusted || external,
         }
     }

@@ -102,7 +102,26 @@ fn samples() -> Vec<Sample> {
                     json!("/projects/notes"),
                 ),
                 ("version", "which Ambit", json!("0.1.0")),
+                (
+                    "front",
+                    "where it came in, if that is where it can be gone on with: `turns`",
+                    json!("turns"),
+                ),
             ],
+        },
+        Sample {
+            kind: "session.resumed",
+            meaning: "A session goes on: with what it had seen, heard and been allowed, in the bounds of now. Its last turn is begun again.",
+            fields: vec![
+                ("mode", "how freely it may act", json!("ask")),
+                ("turn", "the last turn before", json!(3)),
+                ("version", "which Ambit", json!("0.1.0")),
+            ],
+        },
+        Sample {
+            kind: "session.ended",
+            meaning: "Somebody ended a session for good. Sessions that nobody ends just have no more events.",
+            fields: vec![("turn", "the last turn", json!(4))],
         },
         Sample {
             kind: "catalog.changed",

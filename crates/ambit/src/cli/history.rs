@@ -78,6 +78,10 @@ fn describe(body: &EventBody) -> String {
             workspace,
             ..
         } => format!("{agent}, mode {}, in {workspace}", mode.as_str()),
+        EventBody::SessionResumed { mode, turn, .. } => {
+            format!("after turn {turn}, mode {}", mode.as_str())
+        }
+        EventBody::SessionEnded { turn } => format!("after turn {turn}"),
         EventBody::CatalogChanged {
             revision, change, ..
         } => {
