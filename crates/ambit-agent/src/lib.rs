@@ -5,5 +5,6 @@ pub mod engine;
 pub mod error;
 pub mod key;
 pub mod message;
+pub mod runner;
 pub mod scripted;
 pub mod usage;

@@ -309,6 +309,8 @@ pub enum EventBody {
         from: u64,
         /// What it costs now.
         to: u64,
+        /// Which messages were replaced, by their place, and by what, stored by digest.
+        replaced: Vec<(u32, Digest)>,
     },
     /// A run of an agent ended. Its session can go on.
     #[serde(rename = "run.finished")]
