@@ -1,11 +1,17 @@
 //! What a configuration says of one model.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::anthropic::AnthropicEngine;
+use crate::engine::Engine;
+use crate::error::EngineError;
 use crate::key::ApiKey;
+use crate::openai::OpenAiEngine;
+use crate::scripted::{Script, ScriptedEngine};
 use crate::usage::Prices;
 
 /// One model: who provides it, which it is, and how it is reached.
@@ -71,5 +77,29 @@ impl EngineConfig {
             prices: None,
             script: None,
         }
+    }
+
+    /// The engine that speaks to it.
+    pub fn open(&self) -> Result<Arc<dyn Engine>, EngineError> {
+        Ok(match self.provider {
+            Provider::OpenAi => Arc::new(OpenAiEngine::new(self)?),
+            Provider::Anthropic => Arc::new(AnthropicEngine::new(self)?),
+            Provider::Scripted => {
+                let file = self.script.as_deref().ok_or_else(|| {
+                    EngineError::Config("a `scripted` model needs `script`, a file".to_owned())
+                })?;
+                let engine = ScriptedEngine::new(Script::read(file)?);
+                Arc::new(match self.window {
+                    Some(window) => engine.with_window(window),
+                    None => engine,
+                })
+            }
+        })
+    }
+
+    /// The model's name, which all but scripts need.
+    pub(crate) fn named(&self) -> Result<&str, EngineError> {
+        let named = self.model.as_deref().filter(|it| !it.is_empty());
+        named.ok_or_else(|| EngineError::Config("`model` is missing: say which one".to_owned()))
     }
 }
