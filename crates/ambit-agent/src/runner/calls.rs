@@ -14,8 +14,8 @@ use ambit_runtime::conversation::{Answers, Caller, Notice, Questions, Unanswered
 use ambit_runtime::session::Session;
 use ambit_runtime::{CallRequest, CancellationToken};
 use async_trait::async_trait;
-use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::stream::FuturesOrdered;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 
 use super::news::{RunListener, RunNews};
@@ -46,14 +46,13 @@ impl Calls<'_> {
         let mut results = Vec::with_capacity(intents.len());
         let mut rest = intents.iter().peekable();
         while let Some(first) = rest.next() {
-            let mut together = vec![first];
+            let mut running = FuturesOrdered::from_iter([self.one(first).boxed()]);
             while self.reads(first)
+                && running.len() < SIDE_BY_SIDE
                 && let Some(next) = rest.next_if(|it| self.reads(it))
             {
-                together.push(next);
+                running.push_back(self.one(next).boxed());
             }
-            let running = stream::iter(together).map(|it| self.one(it));
-            let mut running = running.buffered(SIDE_BY_SIDE);
             while let Some(result) = running.next().await {
                 results.push(result);
             }

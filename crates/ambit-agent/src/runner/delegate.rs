@@ -152,7 +152,7 @@ impl Delegate for SessionDelegate {
         let session = Arc::clone(&run.session);
         let report = {
             let mut tick = tokio::time::interval(STILL_AT_IT);
-            let mut working = Box::pin(run.go());
+            let mut working = run.go();
             loop {
                 tokio::select! {
                     biased;

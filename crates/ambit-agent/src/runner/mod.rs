@@ -115,7 +115,7 @@ impl AgentRunner {
             meter: Meter::new(profile.limits, None),
         };
         let mut run = self.open(profile, task, place, cancel.clone()).await?;
-        Ok(Box::pin(run.go()).await)
+        Ok(run.go().await)
     }
 
     /// Opens the session of a run, or the one it goes on with.

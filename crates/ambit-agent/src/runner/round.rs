@@ -14,6 +14,8 @@ use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::random::random_word;
 use ambit_runtime::session::Session;
 use ambit_runtime::turn::TurnReport;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use super::calls::{Calls, Intent};
 use super::limits::recorded;
@@ -87,8 +89,12 @@ impl Run {
         }
     }
 
-    /// Goes on until there is a reason to stop.
-    pub(super) async fn go(&mut self) -> RunReport {
+    /// Goes on until there is a reason to stop. Boxed: a run may be part of another run.
+    pub(super) fn go(&mut self) -> BoxFuture<'_, RunReport> {
+        self.work().boxed()
+    }
+
+    async fn work(&mut self) -> RunReport {
         self.tell(RunNews::Opened(&self.session));
         let end = loop {
             if let Some(end) = self.round().await {
