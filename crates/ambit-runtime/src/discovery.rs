@@ -8,7 +8,7 @@ use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::manifest::ChannelFeature;
-use ambit_core::permission::{Mode, Rules};
+use ambit_core::permission::{Bound, Mode, Rules};
 use ambit_core::search::{Hit, SearchIndex, SearchRequest};
 use ambit_core::turn::{Asked, Relevance, Shown, TurnInput};
 use ambit_core::weights::Weights;
@@ -82,6 +82,8 @@ pub struct Bounds {
     pub settings: DiscoverySettings,
     /// How much of it is put in front of the agent.
     pub exposure: Exposure,
+    /// Those that asked this agent, who bound it further.
+    pub within: Vec<Bound>,
     pub(crate) gates: Gates,
 }
 
@@ -97,6 +99,7 @@ impl Bounds {
             pins: settings.pins.clone(),
             excludes: settings.excludes.clone(),
             weights: settings.weights,
+            within: self.within.clone(),
             ..TurnInput::default()
         }
     }
@@ -121,6 +124,7 @@ impl Bounds {
                 pins: now.pins,
                 excludes: now.excludes,
                 weights: now.weights,
+                within: now.within,
                 previous,
                 ..was
             },

@@ -4,6 +4,7 @@ pub mod approver;
 pub mod cache;
 pub mod catalog;
 pub mod conversation;
+pub mod delegate;
 pub mod discovery;
 mod dispatch;
 mod driver;
@@ -36,6 +37,7 @@ mod start;
 pub mod tokens;
 pub mod turn;
 pub mod watchdog;
+pub mod within;
 
 pub use driver::{CallReport, CallRequest};
 pub use observed::ObservedCall;

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::delegate::Delegate;
 use crate::executor::CapabilityExecutor;
 
 /// Where and for whom a capability is resolved. It says nothing about the channel: what an
@@ -53,12 +54,15 @@ pub type SendFile = Arc<dyn Fn(OutgoingFile) -> Result<(), String> + Send + Sync
 pub struct Callbacks {
     /// Hands a file to the person.
     pub send_file: Option<SendFile>,
+    /// Runs other agents.
+    pub delegate: Option<Arc<dyn Delegate>>,
 }
 
 impl std::fmt::Debug for Callbacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Callbacks")
             .field("send_file", &self.send_file.is_some())
+            .field("delegate", &self.delegate.is_some())
             .finish()
     }
 }

@@ -11,11 +11,12 @@ use ambit_core::diff::VisibleDiff;
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::grant::GrantProblem;
+use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Asker, Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{Asker, Bound, Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
@@ -41,6 +42,7 @@ use crate::provider::Provider;
 use crate::registry::{Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
 use crate::turn::BegunTurn;
+use crate::within::{self, Within};
 
 /// For whom and how a session is opened.
 #[derive(Clone, Debug)]
@@ -71,6 +73,8 @@ pub struct SessionSpec {
     pub control_paths: Vec<PathBuf>,
     /// What the embedding program can do for a capability.
     pub callbacks: Callbacks,
+    /// What bounds it because another session asked for it.
+    pub within: Option<Within>,
 }
 
 /// What a session shares with the tools the runtime injects into it.
@@ -80,6 +84,8 @@ pub struct SessionScope {
     pub(crate) agent: String,
     bounds: ArcSwap<Bounds>,
     asker: Asker,
+    /// All that whoever asked for this session may have.
+    outer: Option<Arc<Granted>>,
     pub(crate) heard: Mutex<Heard>,
     state: Mutex<State>,
 }
@@ -101,6 +107,8 @@ struct State {
     /// What was held back when that was last recorded.
     quarantined: BTreeMap<CapabilityId, Quarantine>,
     standing: Vec<StandingApproval>,
+    /// Of these, what a person said in this very session.
+    approved: Vec<StandingApproval>,
     taint: Taint,
 }
 
@@ -193,6 +201,16 @@ impl CapabilityMarketplace {
             Opening::Anew(_) => SessionId::generate(),
             Opening::Again(past) => past.id.clone(),
         };
+        let within = spec.within.unwrap_or_default();
+        state.taint = state.taint.and(within.taint);
+        let channel = match &within.granted {
+            Some(_) => spec
+                .channel
+                .intersection(&within.channel)
+                .copied()
+                .collect(),
+            None => spec.channel,
+        };
         let scope = Arc::new(SessionScope {
             market: Arc::clone(self),
             id,
@@ -201,12 +219,14 @@ impl CapabilityMarketplace {
                 granted: Arc::default(),
                 mode: spec.mode,
                 rules: spec.rules,
-                channel: spec.channel,
+                channel,
                 settings: spec.discovery,
                 exposure: spec.exposure,
+                within: within.bounds,
                 gates: Gates::default(),
             }),
             asker: spec.asker,
+            outer: within.granted,
             heard: Mutex::new(heard),
             state: Mutex::new(state),
         });
@@ -325,7 +345,10 @@ impl Session {
         *renewed = catalog.revision();
     }
 
-    fn hold(&self, holdings: Holdings, catalog: &CatalogSnapshot) {
+    fn hold(&self, mut holdings: Holdings, catalog: &CatalogSnapshot) {
+        if let Some(outer) = &self.scope.outer {
+            holdings.executors.retain(|id, _| outer.contains(id));
+        }
         let exposure = self.scope.bounds().exposure;
         let wanted = crate::injection::wanted(holdings.executors.keys(), exposure);
         let granted = holdings
@@ -566,12 +589,52 @@ impl Session {
             standing: state.standing.clone(),
             taint: state.taint,
             asker: self.scope.asker,
+            within: within::with_answers(&bounds.within, &state.approved),
         }
+    }
+
+    /// What bounds the sessions this one asks for: all it may do itself.
+    pub fn within(&self) -> Within {
+        let bounds = self.scope.bounds_now();
+        let state = self.scope.state.lock();
+        let own = Bound {
+            agent: self.scope.agent.clone(),
+            mode: bounds.mode,
+            rules: bounds.rules.clone(),
+            standing: state.standing.clone(),
+        };
+        let above = within::with_answers(&bounds.within, &state.approved);
+        Within {
+            granted: Some(Arc::clone(&bounds.granted)),
+            bounds: above.into_iter().chain([own]).collect(),
+            channel: bounds.channel.clone(),
+            taint: state.taint,
+        }
+    }
+
+    /// Takes in what a session that this one asked for has seen: its answer may tell of it.
+    pub fn absorb(&self, other: &Session) {
+        let seen = other.scope.state.lock().taint;
+        let mut state = self.scope.state.lock();
+        state.taint = state.taint.and(seen);
+    }
+
+    /// Records one thing that happened in this session, with the objects it refers to by digest.
+    pub fn record(&self, body: EventBody, objects: Vec<(Digest, String)>) -> Receipt {
+        let events = vec![NewEvent { body, cause: None }];
+        let journal = self.scope.market.journal();
+        journal.append(&self.scope.id, events, objects, Durability::Written)
+    }
+
+    /// Where it happens.
+    pub fn market(&self) -> &Arc<CapabilityMarketplace> {
+        &self.scope.market
     }
 
     pub(crate) fn stand(&self, approval: StandingApproval) {
         let mut state = self.scope.state.lock();
         if !state.standing.contains(&approval) {
+            state.approved.push(approval.clone());
             state.standing.push(approval);
         }
     }

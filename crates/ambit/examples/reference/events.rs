@@ -8,7 +8,7 @@ use ambit_core::event::EventBody;
 use ambit_core::weights::Weights;
 use serde_json::{Map, Value, json};
 
-use crate::cell;
+use crate::{cell, run};
 
 const TOP: &str = "\
 # Events
@@ -28,10 +28,10 @@ stable format. Every event has these fields around its own:
 ";
 
 /// One event: its fields, what each means, and a value.
-struct Sample {
-    kind: &'static str,
-    meaning: &'static str,
-    fields: Vec<(&'static str, &'static str, Value)>,
+pub(crate) struct Sample {
+    pub(crate) kind: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) fields: Vec<(&'static str, &'static str, Value)>,
 }
 
 pub(crate) fn reference() -> Result<String, Box<dyn Error>> {
@@ -414,4 +414,7 @@ fn samples() -> Vec<Sample> {
             ],
         },
     ]
+    .into_iter()
+    .chain(run::samples())
+    .collect()
 }
