@@ -9,6 +9,7 @@ pub mod key;
 pub mod message;
 pub mod openai;
 mod piece;
+pub mod runner;
 pub mod scripted;
 pub mod usage;
 mod written;

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::bounds::{Bounds, Place};
 use super::replace::Target;
-use super::stop::Stop;
 use super::{Tool, diff, path_schema};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const MOST_CHARACTERS: usize = 1024 * 1024;

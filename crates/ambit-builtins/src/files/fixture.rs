@@ -9,8 +9,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::bounds::Bounds;
-use super::stop::Stop;
 use super::{TOOLS, Tool};
+use crate::stop::Stop;
 
 /// What no tool may ever bring back: the content of one file outside, the name of another.
 pub(super) const CANARY: &str = "CANARY";

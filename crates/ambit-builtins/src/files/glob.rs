@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::bounds::Bounds;
 use super::name_pattern::NamePattern;
-use super::stop::Stop;
 use super::{Tool, path_schema, walk};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 const MOST_PATHS: usize = 500;
 

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::bounds::{Bounds, open_regular};
 use super::name_pattern::NamePattern;
-use super::stop::Stop;
 use super::{Tool, path_schema, walk};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 const MOST_MATCHES: usize = 1_000;
 const USUAL_MATCHES: usize = 200;

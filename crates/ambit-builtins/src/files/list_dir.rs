@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::bounds::{Bounds, shown};
-use super::stop::Stop;
 use super::{Tool, path_schema};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 const MOST_ENTRIES: usize = 1_000;
 

@@ -4,13 +4,13 @@ mod bounds;
 mod control;
 mod diff;
 mod edit_file;
+mod folders;
 mod glob;
 mod grep;
 mod list_dir;
 mod name_pattern;
 mod read_file;
 mod replace;
-mod stop;
 mod walk;
 mod write_file;
 
@@ -33,8 +33,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::declare::{Declaration, object};
+use crate::stop::{self, Stop};
 use bounds::Bounds;
-use stop::Stop;
+pub(crate) use folders::{Folders, WholeFile};
 
 const KEY: &str = "files";
 const SUMMARY: &str = "Read, search and change files in the folders it is given.";

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::bounds::{Bounds, Place};
-use super::stop::Stop;
 use super::{Tool, path_schema};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 /// Most bytes of one page: below what a result is cut at, so that pages end at lines.
 const MOST_BYTES: usize = 64 * 1024;

@@ -16,7 +16,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::bounds::{Bounds, OpenError, Place, open_regular};
 use super::control::FileId;
-use super::stop::Stop;
+use crate::stop::Stop;
 
 /// A file that may be written: its folder held open, its name within.
 pub(super) struct Target<'a> {

@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 
 use super::bounds::{Bounds, Place};
 use super::name_pattern::NamePattern;
-use super::stop::Stop;
+use crate::stop::Stop;
 
 /// Visits every file and link below `path`, or below every allowed folder, whose name fits.
 pub(super) fn visit(

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::bounds::Bounds;
 use super::replace::{Replaced, Target};
-use super::stop::Stop;
 use super::{Tool, path_schema};
 use crate::declare::{arguments, object};
+use crate::stop::Stop;
 
 const MOST_CHARACTERS: usize = 8 * 1024 * 1024;
 

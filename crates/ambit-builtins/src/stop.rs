@@ -10,11 +10,11 @@ use ambit_core::observation::Failure;
 
 /// Whether nobody waits any more.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Ends the work if nobody waits any more. Called between steps, and before a change.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.is_set() {
             let message = "stopped: the call was cancelled or ran out of time";
             return Err(Failure {
@@ -26,11 +26,11 @@ impl Stop {
     }
 
     /// A reader that fails once nobody waits any more.
-    pub(super) fn reader<R: Read>(&self, inner: R) -> StoppableReader<'_, R> {
+    pub(crate) fn reader<R: Read>(&self, inner: R) -> StoppableReader<'_, R> {
         StoppableReader { inner, stop: self }
     }
 
-    pub(super) fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
@@ -39,7 +39,7 @@ impl Stop {
     }
 }
 
-pub(super) struct StoppableReader<'a, R> {
+pub(crate) struct StoppableReader<'a, R> {
     inner: R,
     stop: &'a Stop,
 }
@@ -62,7 +62,7 @@ impl Drop for SetOnDrop {
 }
 
 /// Runs work off the async threads and stops it when the returned future is dropped.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let stop = Stop::default();
