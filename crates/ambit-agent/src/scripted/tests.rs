@@ -132,7 +132,7 @@ fn it_ends_where_the_file_ends() {
     let error = play(r#"{"turns": []}"#, SHOWN, &conversation()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the script has 0 turns, and one more was asked for"
+        "the script ends after turn 0, and another one was asked for"
     );
     assert!(error.hint().is_some());
 }
