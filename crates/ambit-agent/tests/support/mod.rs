@@ -42,7 +42,8 @@ pub(crate) fn engine(provider: Provider, endpoint: &ModelEndpoint) -> Arc<dyn En
 
 /// Tools of these names, in the engine's format.
 pub(crate) fn projection(format: ToolFormat, names: &[&str]) -> Projection {
-    let schema = json!({"type": "object"});
+    // As no API takes it.
+    let schema = json!({"anyOf": [{"properties": {"list": {"type": "array"}}}]});
     let tool = |name: &&str| match format {
         ToolFormat::OpenAi => {
             json!({"type": "function", "function": {"name": name, "description": "Does.", "parameters": schema}})
