@@ -15,12 +15,13 @@ use support::{PROVIDERS, ask, config, engine, results, talk};
 
 fn chain() -> Value {
     json!({"turns": [
-        {"say": "Ich schaue nach – 🔍 einen Moment.", "calls": [{"tool": "read_file", "input": {"path": "naïve.txt"}}]},
+        {"say": "Ich schaue nach – 🔍 einen Moment.", "calls": [{"tool": "read_file", "input": {"path": "naïve nave42.txt"}}]},
         {"calls": [
             {"tool": "grep", "input": {"pattern": "\"quoted\" \\ slash", "deep": {"list": [1, 2, 3]}}},
             {"tool": "read_file", "input": {}},
             {"tool": "grep", "malformed": "{\"pattern\": \"abc"},
         ]},
+        {"calls": [{"tool": "read_file", "input": {"path": "${observed:nave}"}}]},
         {"say": "Again.", "calls": [{"tool": "grep", "malformed": "[1, 2]"}]},
         {"say": "Done: “all” of it.\n\n```\ncode\n```"},
     ]})

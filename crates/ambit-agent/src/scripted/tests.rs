@@ -45,7 +45,7 @@ fn conversation() -> Vec<Message> {
     vec![
         Message::user("fix the test"),
         Message::Assistant {
-            parts: loaded.parts(0),
+            parts: loaded.parts(0, &[]).unwrap(),
         },
         Message::Results {
             results: vec![ToolResult {
@@ -125,6 +125,17 @@ fn a_turn_is_what_the_file_says() {
         Script::parse(script).unwrap().turns[0].calls
     );
     assert_eq!(again.turns[0].expect.tools, ["read_file"]);
+}
+
+#[test]
+fn a_recorded_script_asks_for_what_is_named_anew() {
+    let script = r#"{"turns": [{"calls": [{"tool": "read_result", "input": {"ref": "r-abcdefghjk23", "offset": 5}}]}]}"#;
+    let turn = play(script, SHOWN, &conversation()).unwrap();
+    let recorded = record([&turn]).to_text();
+    assert!(
+        recorded.contains(r#""ref": "${observed:r-}""#),
+        "{recorded}"
+    );
 }
 
 #[test]

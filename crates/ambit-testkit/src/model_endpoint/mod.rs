@@ -217,6 +217,7 @@ impl State {
             let body = json!({"error": {"type": "script", "message": "the script is over"}});
             return (Reply::whole(400, Vec::new(), body.to_string()), cut);
         };
+        let turn = turn.filled(&body);
         self.played += 1;
         let usage = rules::usage(&body, before.as_ref(), &turn);
         let events = match path.as_str() {
