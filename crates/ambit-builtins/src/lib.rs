@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
 
+pub mod compute;
 mod declare;
 pub mod files;
 pub mod shell;
@@ -12,6 +13,7 @@ mod stop;
 /// Everything this crate makes grantable.
 pub fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
     vec![
+        Arc::new(compute::ComputeResolver),
         Arc::new(files::FilesResolver),
         Arc::new(shell::ShellResolver),
     ]
@@ -50,6 +52,22 @@ mod tests {
             })
             .collect();
         expect![[r#"
+            local__compute__calculate | reads | low | 
+            local__compute__statistics | reads | low | 
+            local__compute__convert_units | reads | low | 
+            local__compute__date_convert | reads | low | 
+            local__compute__date_add | reads | low | 
+            local__compute__date_difference | reads | low | 
+            local__compute__json_query | reads | low | 
+            local__compute__json_patch | reads | low | 
+            local__compute__json_merge | reads | low | 
+            local__compute__text_diff | reads | low | 
+            local__compute__regex_find | reads | low | 
+            local__compute__regex_replace | reads | low | 
+            local__compute__regex_split | reads | low | 
+            local__compute__hash | reads | low | 
+            local__compute__base64_encode | reads | low | 
+            local__compute__base64_decode | reads | low | 
             local__files__read_file | reads | low | fs:read
             local__files__write_file | reads writes | medium | fs:write
             local__files__edit_file | reads writes | medium | fs:read fs:write
