@@ -236,14 +236,12 @@ fn choose(values: &[Number], budget: &mut Budget<'_>) -> Answer {
         return Err(Failure::refused("choose from 0 to all"));
     }
     let k = k.clone().min(&n - &k);
-    let mut found = Number::integer(1);
     let times = k.to_u32().ok_or_else(too_large)?;
+    let mut found = Number::integer(1);
     for at in 0..times {
-        let factor = Number::integer(&n - at);
-        // Each product on the way is a whole number, since it is itself a choice.
-        found = found
-            .multiply(&factor, budget)?
-            .divide(&Number::integer(at + 1), budget)?;
+        let product = found.multiply(&Number::integer(&n - at), budget)?;
+        // It divides evenly, since the quotient is itself a number of choices.
+        found = Number::integer(whole(&product)? / BigInt::from(at + 1));
     }
     Ok(found)
 }
