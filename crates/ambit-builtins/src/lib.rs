@@ -3,20 +3,80 @@
 use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
+use jiff::Timestamp;
+use secrets::{SecretsResolver, Vault};
+use store::Store;
 
+pub mod audio;
 pub mod compute;
 mod declare;
 pub mod files;
+pub mod media;
+mod asked;
+pub mod memory;
+mod moment;
+mod pack;
+pub mod secrets;
 pub mod shell;
 mod stop;
+pub mod store;
+pub mod tasks;
+#[cfg(test)]
+mod trial;
 
-/// Everything this crate makes grantable.
-pub fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
-    vec![
-        Arc::new(compute::ComputeResolver),
-        Arc::new(files::FilesResolver),
-        Arc::new(shell::ShellResolver),
-    ]
+/// The keys this crate makes grantable, known without anything around.
+pub const KEYS: &[&str] = &[
+    "files",
+    "shell",
+    "compute",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+    "tasks",
+];
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What built-in capabilities stand on.
+#[derive(Clone)]
+pub struct Builtins {
+    /// Where they keep what they keep: the workspace's.
+    pub store: Arc<Store>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where secrets are kept, if anywhere.
+    pub vault: Option<Arc<dyn Vault>>,
+}
+
+impl Builtins {
+    /// On this store, by the time of this machine.
+    pub fn new(store: Arc<Store>) -> Self {
+        Builtins {
+            store,
+            clock: Arc::new(Timestamp::now),
+            vault: None,
+        }
+    }
+
+    /// Everything this crate makes grantable.
+    pub fn resolvers(&self) -> Vec<Arc<dyn CapabilityResolver>> {
+        vec![
+            Arc::new(files::FilesResolver),
+            Arc::new(shell::ShellResolver),
+            Arc::new(compute::ComputeResolver),
+            Arc::new(SecretsResolver {
+                vault: self.vault.clone(),
+                store: Arc::clone(&self.store),
+                clock: Arc::clone(&self.clock),
+            }),
+            Arc::new(media::MediaResolver),
+            Arc::new(audio::AudioResolver),
+            Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
+        ]
+    }
 }
 
 #[cfg(test)]
@@ -27,6 +87,17 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+
+    fn resolvers() -> Vec<Arc<dyn CapabilityResolver>> {
+        // Only what is called opens it.
+        Builtins::new(Store::at("nowhere".as_ref())).resolvers()
+    }
+
+    #[test]
+    fn every_key_is_known_without_anything_around() {
+        let keys: Vec<_> = resolvers().iter().map(|it| it.key().to_owned()).collect();
+        assert_eq!(keys, KEYS);
+    }
 
     fn declared(resolver: &dyn CapabilityResolver) -> Vec<CapabilityManifest> {
         match resolver.offer() {
@@ -52,6 +123,13 @@ mod tests {
             })
             .collect();
         expect![[r#"
+            local__files__read_file | reads | low | fs:read
+            local__files__write_file | reads writes | medium | fs:write
+            local__files__edit_file | reads writes | medium | fs:read fs:write
+            local__files__list_dir | reads | low | fs:read
+            local__files__glob | reads | low | fs:read
+            local__files__grep | reads | low | fs:read
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
             local__compute__calculate | reads | low | 
             local__compute__statistics | reads | low | 
             local__compute__convert_units | reads | low | 
@@ -68,13 +146,29 @@ mod tests {
             local__compute__hash | reads | low | 
             local__compute__base64_encode | reads | low | 
             local__compute__base64_decode | reads | low | 
-            local__files__read_file | reads | low | fs:read
-            local__files__write_file | reads writes | medium | fs:write
-            local__files__edit_file | reads writes | medium | fs:read fs:write
-            local__files__list_dir | reads | low | fs:read
-            local__files__glob | reads | low | fs:read
-            local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__secrets__list_secrets | reads | low | secrets:list
+            local__secrets__describe_secret | reads | low | secrets:list
+            local__secrets__request_secret | reads writes | medium | secrets:request
+            local__secrets__use_secret | reads | medium | secrets:use
+            local__media__send_file | reads egress | medium | fs:read media:send
+            local__audio__transcribe | reads open-world egress | medium | audio:transcribe fs:read
+            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write
+            local__memory__save_memory | reads writes | medium | memory:write
+            local__memory__search_memories | reads | low | memory:read
+            local__memory__list_memories | reads | low | memory:read
+            local__memory__update_memory | reads writes | medium | memory:write
+            local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__tasks__create_task | reads writes | medium | tasks:write
+            local__tasks__list_tasks | reads | low | tasks:read
+            local__tasks__get_task | reads | low | tasks:read
+            local__tasks__update_task | reads writes | medium | tasks:write
+            local__tasks__update_steps | reads writes | medium | tasks:write
+            local__tasks__create_subtask | reads writes | medium | tasks:write
+            local__tasks__complete_task | reads writes | medium | tasks:write
+            local__tasks__cancel_task | reads writes | medium | tasks:write
+            local__tasks__add_resource | reads writes | medium | tasks:write
+            local__tasks__remove_resource | reads writes | medium | tasks:write
+            local__tasks__list_task_history | reads | low | tasks:read"#]]
         .assert_eq(&listed.join("\n"));
     }
 

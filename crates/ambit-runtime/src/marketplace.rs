@@ -131,7 +131,10 @@ impl CapabilityMarketplace {
         let sources = offers.map(|(key, offer)| match offer {
             Offer::Declared(manifests) => {
                 let source = source_of(&key, manifests.iter().map(|it| &it.id));
-                self.declared(source, manifests)
+                SourceSnapshot {
+                    unavailable: self.parts.registry.unavailable(&key),
+                    ..self.declared(source, manifests)
+                }
             }
             Offer::Seen {
                 source,

@@ -114,6 +114,11 @@ impl CapabilityRegistry {
             .collect()
     }
 
+    /// Why a key cannot serve anybody now, if so.
+    pub fn unavailable(&self, key: &str) -> Option<String> {
+        self.resolvers.read().get(key)?.unavailable()
+    }
+
     /// Checks an agent's `capabilities` object or list against what is known. All problems are
     /// reported, not only the first.
     pub fn check(

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use ambit_core::digest::Digest;
 use thiserror::Error;
 
 /// The name of a config file, the user's and a project's alike.
@@ -104,6 +105,22 @@ impl Places {
     /// The key that opens them.
     pub fn secrets_key(&self) -> PathBuf {
         self.data.join("secrets.key")
+    }
+
+    /// What built-in capabilities keep for a workspace. The folder is called by its name, for
+    /// people, and by its path, so that two of one name are two.
+    pub fn workspace(&self, workspace: &Path) -> PathBuf {
+        let digest = Digest::of_bytes(workspace.as_os_str().as_encoded_bytes());
+        let name: String = workspace
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .chars()
+            .map(|it| if it.is_alphanumeric() { it } else { '-' })
+            .take(40)
+            .collect();
+        let folder = format!("{name}-{}", digest.short());
+        self.data.join("workspaces").join(folder)
     }
 
     /// The last-seen descriptors of external servers.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use ambit_builtins::Builtins;
+use ambit_builtins::store::Store;
 use ambit_core::digest::Digest;
 use ambit_core::intent::InputLimit;
 use ambit_core::manifest::ChannelFeature;
@@ -187,12 +189,25 @@ impl Setup {
     /// Which capability keys exist here.
     pub(crate) fn registry(&self, servers: &Servers) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in ambit_builtins::resolvers() {
+        for resolver in self.builtins().resolvers() {
             register(&registry, resolver);
         }
         register(&registry, Arc::new(SkillsResolver::new(self.skills())));
         servers.resolvers().for_each(|it| register(&registry, it));
         registry
+    }
+
+    /// The built-in capabilities, on what this workspace keeps.
+    fn builtins(&self) -> Builtins {
+        Builtins {
+            vault: Some(Arc::new(SecretStore::open(&self.places))),
+            ..Builtins::new(self.store())
+        }
+    }
+
+    /// What built-in capabilities keep for this workspace.
+    pub(crate) fn store(&self) -> Arc<Store> {
+        Store::at(&self.places.workspace(&self.workspace))
     }
 
     fn skill_roots(&self) -> Vec<SkillRoot> {
@@ -334,6 +349,7 @@ impl Setup {
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
             callbacks: Default::default(),
+            within: None,
         })
     }
 
@@ -392,9 +408,9 @@ pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
 
 /// The capability keys that are there without any server.
 pub(crate) fn reserved_names() -> Vec<String> {
-    let builtins = ambit_builtins::resolvers();
-    let keys = builtins.iter().map(|it| it.key());
-    keys.chain([ambit_skills::resolver::KEY])
+    let builtins = ambit_builtins::KEYS.iter().copied();
+    builtins
+        .chain([ambit_skills::resolver::KEY])
         .map(str::to_owned)
         .collect()
 }
