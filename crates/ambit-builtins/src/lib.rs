@@ -6,6 +6,7 @@ use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
 use store::Store;
 
+pub mod agents;
 mod declare;
 pub mod files;
 mod pack;
@@ -14,7 +15,7 @@ mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell"];
+pub const KEYS: &[&str] = &["files", "shell", "agents"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -42,6 +43,7 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(agents::AgentsResolver),
         ]
     }
 }
@@ -96,7 +98,9 @@ mod tests {
             local__files__list_dir | reads | low | fs:read
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__agents__list_available_agents | reads | low | agent:list
+            local__agents__ask_agent | reads | low | agent:ask"#]]
         .assert_eq(&listed.join("\n"));
     }
 
