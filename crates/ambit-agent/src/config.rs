@@ -88,7 +88,7 @@ impl EngineConfig {
                 let file = self.script.as_deref().ok_or_else(|| {
                     EngineError::Config("a `scripted` model needs `script`, a file".to_owned())
                 })?;
-                let engine = ScriptedEngine::new(Script::read(file)?);
+                let engine = ScriptedEngine::new(Script::read(file)?).with_prices(self.prices);
                 Arc::new(match self.window {
                     Some(window) => engine.with_window(window),
                     None => engine,
@@ -101,5 +101,68 @@ impl EngineConfig {
     pub(crate) fn named(&self) -> Result<&str, EngineError> {
         let named = self.model.as_deref().filter(|it| !it.is_empty());
         named.ok_or_else(|| EngineError::Config("`model` is missing: say which one".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(config: &str, expected: &str) {
+        let opened = serde_json::from_str::<EngineConfig>(config)
+            .map_err(|error| error.to_string())
+            .and_then(|it| it.open().map_err(|error| error.to_string()));
+        let said = match opened {
+            Ok(engine) => format!("{} {} {}", engine.name(), engine.model(), engine.window()),
+            Err(error) => error,
+        };
+        assert!(said.starts_with(expected), "{config}: {said}");
+    }
+
+    #[test]
+    fn a_model_is_opened_as_configured() {
+        check(
+            r#"{"provider": "anthropic", "model": "claude-opus-5", "key": "k"}"#,
+            "anthropic claude-opus-5 200000",
+        );
+        check(
+            r#"{"provider": "openai", "model": "qwen3", "baseUrl": "http://localhost:11434/v1/", "window": 32768}"#,
+            "openai qwen3 32768",
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_said_without_the_key() {
+        check(r#"{"provider": "openai"}"#, "`model` is missing");
+        check(
+            r#"{"provider": "mistral", "model": "m"}"#,
+            "unknown variant `mistral`",
+        );
+        check(
+            r#"{"provider": "openai", "model": "m", "baseUrl": "localhost:11434"}"#,
+            "`baseUrl` of `m` is not an http or https url",
+        );
+        check(
+            r#"{"provider": "openai", "model": "m", "key": "a\nb"}"#,
+            "the key of `m` has characters no key has",
+        );
+        check(
+            r#"{"provider": "scripted"}"#,
+            "a `scripted` model needs `script`",
+        );
+        check(
+            r#"{"provider": "scripted", "script": "/nowhere.json"}"#,
+            "`/nowhere.json` cannot be read",
+        );
+    }
+
+    #[test]
+    fn an_engine_does_not_show_its_key() {
+        let mut config = EngineConfig::new(Provider::OpenAi, "m");
+        config.key = Some(ApiKey::new("sk-hunter2"));
+        let engine = OpenAiEngine::new(&config).unwrap();
+        let shown = format!("{config:?} {engine:?}");
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
 }

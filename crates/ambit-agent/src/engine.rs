@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
-use crate::message::{Arguments, AssistantPart, Message, ToolCall};
+use crate::message::{AssistantPart, Message, ToolCall};
 use crate::usage::Usage;
 
 /// A model that can be asked for a turn.
@@ -139,12 +139,6 @@ impl ModelTurn {
     /// What it wants to call, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(AssistantPart::as_call)
-    }
-
-    /// Whether any of its calls has arguments that are no JSON object.
-    pub fn is_malformed(&self) -> bool {
-        self.calls()
-            .any(|call| matches!(call.arguments, Arguments::Malformed(_)))
     }
 
     /// As a message of the conversation.

@@ -148,7 +148,7 @@ impl fmt::Display for Cost {
         let units = self.units();
         match self.0 {
             0 => f.write_str("0"),
-            ..100_000_000 => write!(f, "{units:.6}"),
+            1..100_000_000 => write!(f, "{units:.6}"),
             _ => write!(f, "{units:.4}"),
         }
     }

@@ -30,6 +30,7 @@ use serde_json::Value;
 use crate::catalog::CatalogStep;
 use crate::discovery::{Bounds, DiscoverySettings, Exposure, TurnRequest};
 use crate::executor::CapabilityExecutor;
+use crate::filling::SecretFiller;
 use crate::gates::Gates;
 use crate::heard::Heard;
 use crate::holdings::{Claim, Holdings};
@@ -312,6 +313,11 @@ impl Session {
         &self.scope.id
     }
 
+    /// How many turns it has had.
+    pub fn turns(&self) -> u32 {
+        self.scope.state.lock().turn.number
+    }
+
     /// What it was given and does not have, and why.
     pub fn skipped(&self) -> Vec<Skipped> {
         self.holdings.load().skipped.clone()
@@ -566,6 +572,11 @@ impl Session {
             .get(id)
             .cloned()
             .or_else(injected)
+    }
+
+    /// Who knows what placeholders of secrets stand for.
+    pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
+        self.holdings.load().fillers()
     }
 
     pub(crate) fn permission(&self, mode: Mode) -> PermissionInput {

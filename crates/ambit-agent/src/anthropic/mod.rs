@@ -16,6 +16,9 @@ use crate::error::EngineError;
 use crate::http::Endpoint;
 use crate::usage::Prices;
 
+#[cfg(test)]
+pub(crate) use stream::Blocks;
+
 /// Where Anthropic's own API is.
 const HOME: &str = "https://api.anthropic.com";
 /// The version of the API that is spoken.

@@ -59,13 +59,15 @@ fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-/// What some result brought into view, of what is there. Not all tools can be deferred.
+/// What some result brought into view, of what is there. Not all tools can be deferred, and an
+/// error can refer to nothing.
 fn deferred<'a>(request: &ModelRequest<'a>) -> BTreeSet<&'a str> {
     let results = request.messages.iter().flat_map(|message| match message {
         Message::Results { results } => results.as_slice(),
         Message::User { .. } | Message::Assistant { .. } => &[],
     });
     let revealed: BTreeSet<&str> = results
+        .filter(|it| !it.is_error)
         .flat_map(|it| it.reveals.iter().map(String::as_str))
         .collect();
     let tools: BTreeSet<&str> = request
@@ -131,9 +133,8 @@ fn results_blocks(results: &[ToolResult], deferred: &BTreeSet<&str>) -> Vec<Valu
     let mut blocks = Vec::new();
     let mut behind = Vec::new();
     for result in results {
-        let references: Vec<Value> = result
-            .reveals
-            .iter()
+        let reveals = result.reveals.iter().filter(|_| !result.is_error);
+        let references: Vec<Value> = reveals
             .filter(|name| deferred.contains(name.as_str()))
             .map(|name| json!({"type": "tool_reference", "tool_name": name}))
             .collect();
@@ -191,3 +192,6 @@ fn harmless(id: &str) -> String {
     };
     id.chars().map(harmless).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::written::{WrittenCall, room_for_one_more};
 
 /// A message so far.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     blocks: BTreeMap<u64, Block>,
     calls: usize,
     stop: Option<StopReason>,
@@ -191,5 +191,63 @@ fn stop(reason: &str) -> StopReason {
         "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
         "refusal" => StopReason::Refused,
         _ => StopReason::Answered,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Unheard;
+
+    /// The first block of a message and what it is stopped with; the parts of the turn.
+    #[track_caller]
+    fn check(block: &str, delta: &str, reason: &str, expected: &str) {
+        let mut blocks = Blocks::default();
+        for event in [
+            format!(r#"{{"type":"content_block_start","index":0,"content_block":{block}}}"#),
+            format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#),
+            format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#),
+        ] {
+            assert_eq!(blocks.take(&event, &Unheard).unwrap(), Flow::More);
+        }
+        let turn = blocks.finish().unwrap();
+        let parts = serde_json::to_string(&turn.parts).unwrap();
+        assert_eq!(format!("{:?} {parts}", turn.stop), expected);
+    }
+
+    #[test]
+    fn blocks_become_parts() {
+        check(
+            r#"{"type":"tool_use","id":"a","name":"x","input":{"n":1}}"#,
+            "{}",
+            "tool_use",
+            r#"WantsTools [{"type":"call","id":"a","name":"x","arguments":{"object":{"n":1}}}]"#,
+        );
+        check(
+            r#"{"type":"redacted_thinking","data":"…"}"#,
+            "{}",
+            "end_turn",
+            r#"Answered [{"type":"kept","engine":"anthropic","value":{"data":"…","type":"redacted_thinking"}}]"#,
+        );
+        check(
+            r#"{"type":"text","text":""}"#,
+            r#"{"type":"citations_delta"}"#,
+            "model_context_window_exceeded",
+            "Length []",
+        );
+        check(
+            r#"{"type":"text","text":"No"}"#,
+            r#"{"type":"text_delta","text":"!"}"#,
+            "refusal",
+            r#"Refused [{"type":"text","text":"No!"}]"#,
+        );
+    }
+
+    #[test]
+    fn what_broke_off_is_no_turn() {
+        assert!(matches!(
+            Blocks::default().finish(),
+            Err(Fault::Connection(_))
+        ));
     }
 }

@@ -33,3 +33,6 @@ pub(crate) mod limits {
     /// Blocks of one turn, calls included.
     pub(crate) const BLOCKS: usize = 1024;
 }
+
+#[cfg(test)]
+mod tests;

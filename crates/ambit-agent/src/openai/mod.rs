@@ -14,6 +14,9 @@ use crate::error::EngineError;
 use crate::http::Endpoint;
 use crate::usage::Prices;
 
+#[cfg(test)]
+pub(crate) use stream::Completion;
+
 /// Where OpenAI's own API is.
 const HOME: &str = "https://api.openai.com/v1";
 /// The window of a model nothing is said of.

@@ -151,3 +151,6 @@ fn parts(pieces: &[Piece<'_>]) -> Value {
     };
     pieces.iter().map(part).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use crate::written::{WrittenCall, room_for_one_more};
 
 /// A completion so far.
 #[derive(Debug, Default)]
-pub(super) struct Completion {
+pub(crate) struct Completion {
     text: String,
     thinking: String,
     /// Each with the number the provider gave it.
@@ -162,5 +162,81 @@ fn read_usage(usage: &Value) -> Usage {
         cache_write,
         output: count("/completion_tokens"),
         cost: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Unheard;
+
+    /// The deltas of a stream, a line each, and what becomes of them.
+    #[track_caller]
+    fn check(deltas: &[&str], end: &str, expected: &str) {
+        let mut completion = Completion::default();
+        for delta in deltas {
+            let chunk = format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#);
+            completion.take(&chunk, &Unheard).unwrap();
+        }
+        let chunk = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":{end}}}]}}"#);
+        completion.take(&chunk, &Unheard).unwrap();
+        let turn = completion.finish().unwrap();
+        let calls = turn.calls().map(|it| {
+            let arguments = it.arguments.as_object();
+            format!("{} {} {arguments}", it.id, it.name)
+        });
+        let calls: Vec<String> = calls.collect();
+        let found = format!("{:?} {:?} {}", turn.stop, turn.text(), calls.join(", "));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn calls_are_told_apart_however_they_are_numbered() {
+        // One number for all, and an id each.
+        check(
+            &[
+                r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\":1}"}}]}"#,
+                r#"{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{}"}}]}"#,
+            ],
+            r#""tool_calls""#,
+            r#"WantsTools "" a x {"n":1}, b y {}"#,
+        );
+        // No numbers.
+        check(
+            &[
+                r#"{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{\"n\""}}]}"#,
+                r#"{"tool_calls":[{"function":{"arguments":":1}"}}]}"#,
+                r#"{"tool_calls":[{"id":"b","function":{"name":"y"}}]}"#,
+            ],
+            r#""tool_calls""#,
+            r#"WantsTools "" a x {"n":1}, b y {}"#,
+        );
+        // No ids, a name that comes later and again, arguments that are no text.
+        check(
+            &[
+                r#"{"tool_calls":[{"index":0,"function":{"arguments":""}}]}"#,
+                r#"{"tool_calls":[{"index":0,"function":{"name":"x"}}]}"#,
+                r#"{"tool_calls":[{"index":0,"function":{"name":"x","arguments":{"n":1}}}]}"#,
+                r#"{"tool_calls":[{"index":1,"id":"","function":{"name":"y","arguments":null}}]}"#,
+            ],
+            r#""stop""#,
+            r#"WantsTools "" call_1 x {"n":1}, call_2 y {}"#,
+        );
+    }
+
+    #[test]
+    fn reasons_to_stop_are_understood() {
+        check(&[r#"{"content":"a"}"#], r#""stop""#, r#"Answered "a" "#);
+        check(&[r#"{"content":null}"#], r#""length""#, r#"Length "" "#);
+        check(&[r#"{"refusal":"no"}"#], r#""stop""#, r#"Refused "no" "#);
+        check(&[], r#""content_filter""#, r#"Refused "" "#);
+        // A call cut short is text.
+        check(
+            &[
+                r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n"}}]}"#,
+            ],
+            r#""length""#,
+            r#"Length "" a x {"malformed":"{\"n"}"#,
+        );
     }
 }

@@ -114,19 +114,23 @@ fn absent(kind: &str, unwanted: &[String], there: &[String]) -> Result<(), Unmet
 }
 
 /// Every tool there is something of, in order.
-pub(super) fn shown_tools(projection: &Projection, format: ToolFormat) -> Vec<String> {
-    let defined = projection.tools.iter().filter_map(|tool| {
-        let named = match format {
-            ToolFormat::OpenAi => tool.get("function")?,
-            ToolFormat::Anthropic | ToolFormat::Mcp => tool,
-        };
-        Some(named.get("name")?.as_str()?.to_owned())
-    });
+fn shown_tools(projection: &Projection, format: ToolFormat) -> Vec<String> {
+    let defined = projection.tools.iter().filter_map(|it| defined(it, format));
+    let defined = defined.map(str::to_owned);
     defined.chain(names(&projection.deferred)).collect()
 }
 
+/// The name of a definition.
+pub(super) fn defined(tool: &Value, format: ToolFormat) -> Option<&str> {
+    let named = match format {
+        ToolFormat::OpenAi => tool.get("function")?,
+        ToolFormat::Anthropic | ToolFormat::Mcp => tool,
+    };
+    named.get("name")?.as_str()
+}
+
 /// The names at the beginning of lines like `- name: what it does`.
-pub(super) fn names(lines: &[String]) -> Vec<String> {
+fn names(lines: &[String]) -> Vec<String> {
     let name = |line: &String| {
         let line = line.strip_prefix("- ").unwrap_or(line);
         let end = line.find([':', '(', ' ']).unwrap_or(line.len());

@@ -4,6 +4,7 @@
 //! otherwise. Turns are played in the order in which they are asked for, so a sub-agent's stand
 //! where its parent waits for it.
 
+mod counted;
 mod expect;
 mod parse;
 mod record;
@@ -14,6 +15,8 @@ use ambit_runtime::CancellationToken;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
+use counted::Ledger;
+
 pub use expect::Expect;
 pub use parse::ScriptError;
 pub use record::record;
@@ -21,7 +24,7 @@ pub use script::{Script, ScriptedCall, ScriptedInput, ScriptedStop, ScriptedTurn
 
 use crate::engine::{Engine, Listener, ModelNews, ModelRequest, ModelTurn};
 use crate::error::EngineError;
-use crate::usage::Usage;
+use crate::usage::Prices;
 
 /// The window of a model that has none.
 const WINDOW: u64 = 200_000;
@@ -32,8 +35,15 @@ pub struct ScriptedEngine {
     script: Script,
     format: ToolFormat,
     window: u64,
+    prices: Option<Prices>,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
     /// How many turns were played.
-    played: Mutex<usize>,
+    played: usize,
+    ledger: Ledger,
 }
 
 impl ScriptedEngine {
@@ -43,7 +53,8 @@ impl ScriptedEngine {
             script,
             format: ToolFormat::OpenAi,
             window: WINDOW,
-            played: Mutex::new(0),
+            prices: None,
+            progress: Mutex::default(),
         }
     }
 
@@ -54,15 +65,23 @@ impl ScriptedEngine {
         self
     }
 
+    /// With prices, to see what it would cost.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Option<Prices>) -> Self {
+        self.prices = prices;
+        self
+    }
+
     /// How many turns have not been played.
     pub fn remaining(&self) -> usize {
-        self.script.turns.len().saturating_sub(*self.played.lock())
+        let played = self.progress.lock().played;
+        self.script.turns.len().saturating_sub(played)
     }
 
     /// The next turn, if the request is what it expects.
-    fn next(&self, request: &ModelRequest<'_>) -> Result<(usize, &ScriptedTurn), ScriptError> {
-        let mut played = self.played.lock();
-        let number = *played;
+    fn play(&self, request: &ModelRequest<'_>) -> Result<(&ScriptedTurn, ModelTurn), ScriptError> {
+        let mut progress = self.progress.lock();
+        let number = progress.played;
         let turns = self.script.turns.len();
         let turn = self.script.turns.get(number);
         let turn = turn.ok_or(ScriptError::Over { turns })?;
@@ -71,8 +90,14 @@ impl ScriptedEngine {
             turn: number + 1,
             unmet: unmet.to_string(),
         })?;
-        *played += 1;
-        Ok((number, turn))
+        progress.played += 1;
+        let usage = progress.ledger.enter(request, self.format, turn);
+        let played = ModelTurn {
+            parts: turn.parts(number),
+            stop: turn.stop(),
+            usage: usage.priced(self.prices.as_ref()),
+        };
+        Ok((turn, played))
     }
 }
 
@@ -103,18 +128,14 @@ impl Engine for ScriptedEngine {
         if cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let (number, turn) = self.next(request)?;
+        let (turn, played) = self.play(request)?;
         for word in turn.say.split_inclusive(' ') {
             listener.hear(ModelNews::Text(word));
         }
         for call in &turn.calls {
             listener.hear(ModelNews::Calling(&call.tool));
         }
-        Ok(ModelTurn {
-            parts: turn.parts(number),
-            stop: turn.stop(),
-            usage: Usage::default(),
-        })
+        Ok(played)
     }
 }
 

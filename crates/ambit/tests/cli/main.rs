@@ -11,6 +11,8 @@
 )]
 
 mod approvals;
+mod builtins_memory;
+mod builtins_tasks;
 mod client;
 mod clients;
 mod config;
@@ -30,6 +32,7 @@ mod pins;
 mod protocol;
 mod rules;
 mod secrets;
+mod secrets_used;
 mod server;
 mod servers;
 mod shapes;
