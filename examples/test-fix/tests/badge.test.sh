@@ -1,6 +1,6 @@
 . src/components/badge.sh
 
-check "badge shows its label and count" \
+check "badge shows its word and count" \
   "$(badge Inbox 7)" '<span class="badge">Inbox <b>7</b></span>'
 
 # Since PR 128.

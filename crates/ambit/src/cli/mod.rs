@@ -98,7 +98,7 @@ fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),
         Command::Visible(args) => discover::visible(&setup()?, &args, printer),
-        Command::Explain(args) => explain::explain(&setup()?, &args, printer),
+        Command::Explain(args) => explain::explain(setup, &args, printer),
         Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
         // It was seen to before anything else.

@@ -1,7 +1,7 @@
-# A badge: a label, and how many of it there are.
-# Usage: badge LABEL COUNT
+# A badge: a word, and how many of that there are.
+# Usage: badge WORD COUNT
 badge() {
-  label=$1
+  word=$1
   count=$2
-  printf '<span class="badge">%s <b>%s</b></span>\n' "$label" "$count"
+  printf '<span class="badge">%s <b>%s</b></span>\n' "$word" "$count"
 }

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use crate::cli::printer::{BOLD, DIM, GOOD, WARN, counted, fit, styled};
 
+/// Arguments that say what a call is about.
+const TELLING: [&str; 7] = ["path", "command", "query", "name", "uri", "url", "task"];
 /// How much of a call's arguments is shown.
 const ARGUMENTS: usize = 64;
 /// How many new entries of a turn are named.
@@ -57,8 +59,11 @@ pub(super) fn arguments(arguments: &Value) -> String {
     let Some(map) = arguments.as_object() else {
         return String::new();
     };
-    let words: Vec<String> = map
-        .values()
+    // What a call is about comes first, and says enough where it is there.
+    let telling = TELLING.iter().find_map(|it| map.get(*it));
+    let told: Vec<&Value> = telling.map_or_else(|| map.values().collect(), |it| vec![it]);
+    let words: Vec<String> = told
+        .into_iter()
         .map(|it| match it {
             Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
             Value::Array(items) => {
