@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod agents;
 pub mod audio;
 pub mod compute;
 mod declare;
@@ -29,6 +30,7 @@ pub const KEYS: &[&str] = &[
     "files",
     "shell",
     "compute",
+    "agents",
     "secrets",
     "media",
     "audio",
@@ -66,6 +68,7 @@ impl Builtins {
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
             Arc::new(compute::ComputeResolver),
+            Arc::new(agents::AgentsResolver),
             Arc::new(SecretsResolver {
                 vault: self.vault.clone(),
                 store: Arc::clone(&self.store),
@@ -146,6 +149,8 @@ mod tests {
             local__compute__hash | reads | low | 
             local__compute__base64_encode | reads | low | 
             local__compute__base64_decode | reads | low | 
+            local__agents__list_available_agents | reads | low | agent:list
+            local__agents__ask_agent | reads | low | agent:ask
             local__secrets__list_secrets | reads | low | secrets:list
             local__secrets__describe_secret | reads | low | secrets:list
             local__secrets__request_secret | reads writes | medium | secrets:request

@@ -16,6 +16,8 @@ use crate::conversation::Caller;
 pub struct ApprovalRequest {
     /// For whom.
     pub agent: String,
+    /// Who asked that agent, the first who asked first.
+    pub asked_by: Vec<String>,
     /// In which session.
     pub session: String,
     /// Which capability.

@@ -272,6 +272,7 @@ impl Drive<'_> {
         let arguments = &pending.validated().intent().arguments;
         let request = ApprovalRequest {
             agent: self.session.scope.agent.clone(),
+            asked_by: self.session.asked_by(),
             session: self.session.scope.id.to_string(),
             id: capability.descriptor().id.clone(),
             definition: capability.descriptor().digest,

@@ -612,6 +612,12 @@ impl Session {
         }
     }
 
+    /// Those that asked for it, the first who asked first.
+    pub(crate) fn asked_by(&self) -> Vec<String> {
+        let bounds = self.scope.bounds();
+        bounds.within.iter().map(|it| it.agent.clone()).collect()
+    }
+
     /// Takes in what a session that this one asked for has seen: its answer may tell of it.
     pub fn absorb(&self, other: &Session) {
         let seen = other.scope.state.lock().taint;

@@ -12,6 +12,7 @@ mod mcp;
 mod no_op;
 mod pipeline;
 mod report;
+mod runner;
 mod sample;
 mod select;
 
@@ -23,11 +24,12 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 6] = [
+const BENCHES: [(&str, Bench); 7] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
+    ("runner", runner::measure),
     ("mcp", mcp::measure),
     ("http", http::measure),
 ];

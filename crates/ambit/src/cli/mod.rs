@@ -10,6 +10,7 @@ mod check;
 mod data;
 mod decide;
 mod definitions;
+mod demo;
 mod discover;
 mod doctor;
 mod edit;
@@ -22,6 +23,7 @@ mod listing;
 mod login;
 mod mcp;
 mod printer;
+mod run;
 mod secrets;
 mod serve;
 mod setup;
@@ -50,7 +52,7 @@ pub fn main() -> ExitCode {
     }
     keep_watchdog();
     let printer = Printer::new(cli.json);
-    let outcome = catch_unwind(AssertUnwindSafe(|| run(cli, &printer))).unwrap_or_else(|_| {
+    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(cli, &printer))).unwrap_or_else(|_| {
         // The panic itself has said where; this says what it means.
         let problem = Problem::error("bug", "this is a bug in Ambit")
             .hint("what was recorded is safe; `ambit log verify` says so. Please report what is printed above");
@@ -74,7 +76,7 @@ fn keep_watchdog() {
     }
 }
 
-fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
+fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
     let setup = || setup::Setup::load(cli.trust_project, printer);
     match cli.command {
         Command::Init(args) => init::init(&args, printer),
@@ -96,7 +98,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),
         Command::Visible(args) => discover::visible(&setup()?, &args, printer),
-        Command::Explain(args) => explain::explain(&setup()?, &args, printer),
+        Command::Explain(args) => explain::explain(setup, &args, printer),
         Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
         // It was seen to before anything else.
@@ -112,6 +114,9 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             printer.raw(&String::from_utf8_lossy(&script));
             Ok(Exit::Done)
         }
+        Command::Run(args) => run::run(setup()?, args, printer),
+        Command::Demo => demo::demo(printer),
+        Command::DemoServer => demo::serve(),
         Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
         Command::Serve(args) => serve::serve(setup()?, args, printer),
     }

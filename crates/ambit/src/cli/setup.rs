@@ -287,6 +287,21 @@ impl Setup {
         Ok((market, servers))
     }
 
+    /// The same for an agent at work: servers nothing is known of are looked at before it begins.
+    pub(crate) fn working_market(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
+        let cache = self.cache()?;
+        let servers = Arc::new(self.servers(&cache));
+        self.see(&servers, &cache)?;
+        let market = self.market_of(&servers, cache, journal, approver)?;
+        self.handle()?
+            .block_on(keep_up(&servers, &market, &self.trust, seen));
+        Ok((market, servers))
+    }
+
     /// A marketplace on a journal, with what is known of the servers now.
     pub(crate) fn market_of(
         &self,
