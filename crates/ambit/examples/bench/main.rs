@@ -14,6 +14,7 @@ mod pipeline;
 mod report;
 mod sample;
 mod select;
+mod turns;
 
 use std::error::Error;
 use std::io::Write;
@@ -23,13 +24,14 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 6] = [
+const BENCHES: [(&str, Bench); 7] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
     ("mcp", mcp::measure),
     ("http", http::measure),
+    ("turns", turns::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -2,11 +2,11 @@
 
 mod add;
 mod agents;
-mod args;
-mod ask;
+pub(crate) mod args;
+pub(crate) mod ask;
 mod call;
 mod catalog;
-mod check;
+pub(crate) mod check;
 mod decide;
 mod definitions;
 mod discover;
@@ -14,7 +14,7 @@ mod doctor;
 mod edit;
 mod eval;
 mod explain;
-mod fail;
+pub(crate) mod fail;
 mod history;
 mod init;
 mod listing;
@@ -23,7 +23,7 @@ mod mcp;
 mod printer;
 mod secrets;
 mod serve;
-mod setup;
+pub(crate) mod setup;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

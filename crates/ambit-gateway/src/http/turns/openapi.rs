@@ -301,6 +301,13 @@ fn document(schemas: &mut SchemaGenerator, of: Maker) -> Value {
     })
 }
 
+/// Whether a request must have a body: not where everything in it can be left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Body,
+    Nothing,
+}
+
 /// One operation: how it is called, what it does, what it takes and what it brings.
 struct Described {
     id: &'static str,
@@ -309,6 +316,7 @@ struct Described {
     description: &'static str,
     parameters: Value,
     takes: Option<Maker>,
+    needs: Needs,
     brings: (&'static str, &'static str, Option<Maker>),
     problems: &'static [&'static str],
 }
@@ -336,7 +344,11 @@ impl Described {
         });
         if let (Some(of), Some(map)) = (self.takes, written.as_object_mut()) {
             let content = json!({"application/json": {"schema": of(schemas)}});
-            map.insert("requestBody".to_owned(), json!({"required": true, "content": content}));
+            let required = self.needs == Needs::Body;
+            map.insert(
+                "requestBody".to_owned(),
+                json!({"required": required, "content": content}),
+            );
         }
         written
     }
@@ -345,7 +357,9 @@ impl Described {
 /// What every request may be refused for.
 const ALWAYS: &[&str] = &["400", "401", "403", "404", "413", "503"];
 /// In a session that was.
-const SESSION: &[&str] = &["400", "401", "403", "404", "409", "410", "413", "422", "503"];
+const SESSION: &[&str] = &[
+    "400", "401", "403", "404", "409", "410", "413", "422", "503",
+];
 
 fn session_id() -> Value {
     json!([{
@@ -372,6 +386,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "For the agent that was named, or the one the token opens. Its mode is the agent's own or a narrower one; a looser one is refused with `mode_too_loose`.",
         parameters: json!([]),
         takes: Some(schema::<NewSession>),
+        needs: Needs::Nothing,
         brings: ("201", "It has begun.", Some(schema::<SessionDocument>)),
         problems: &["400", "401", "403", "404", "409", "413", "422", "503"],
     };
@@ -382,6 +397,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "A session of another agent is unknown, as one that never was.",
         parameters: session_id(),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "It is there.", Some(schema::<SessionDocument>)),
         problems: SESSION,
     };
@@ -392,6 +408,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Its record stays; nobody can go on with it.",
         parameters: session_id(),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("204", "It has ended.", None),
         problems: SESSION,
     };
@@ -402,7 +419,12 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Selects what the model sees now, from the goal, touched files, evidence, and what the session has found, called and heard. A mode narrows the session's own for this turn, and never widens it.",
         parameters: session_id(),
         takes: Some(schema::<NewTurn>),
-        brings: ("200", "What the model is given, and why.", Some(schema::<Turn>)),
+        needs: Needs::Nothing,
+        brings: (
+            "200",
+            "What the model is given, and why.",
+            Some(schema::<Turn>),
+        ),
         problems: SESSION,
     };
     let key = json!({
@@ -417,6 +439,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Through both gates of the session's current turn. However it ends, the answer is 200 and an observation; a refusal is data. Where a person has to say yes the code is `approval_pending` and `approval` names the request; with `wait` the answer waits for that person so many seconds.",
         parameters: and(session_id(), key),
         takes: Some(schema::<NewCall>),
+        needs: Needs::Body,
         brings: ("200", "How it ended.", Some(schema::<Observation>)),
         problems: SESSION,
     };
@@ -437,6 +460,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Server-sent events from the journal, live: `id` is the event's number, `event` its type, `data` the event as `ambit log --json` prints it (`docs/events.md`). Ends after `session.ended`.",
         parameters: and(and(session_id(), after), last),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "The events.", None),
         problems: SESSION,
     };
@@ -447,6 +471,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "With an agent's token, what waits for that agent; with an operator's, everything that is served. The same as `ambit approvals` lists.",
         parameters: json!([]),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "What waits.", Some(schema::<Approvals>)),
         problems: ALWAYS,
     };
@@ -460,11 +485,15 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
             "description": "The request.", "schema": {"type": "integer"},
         }]),
         takes: Some(schema::<NewAnswer>),
+        needs: Needs::Body,
         brings: ("200", "The answer was taken.", Some(schema::<Decided>)),
         problems: ALWAYS,
     };
     let mut stream = events.write(schemas);
-    if let Some(answer) = stream.pointer_mut("/responses/200").and_then(Value::as_object_mut) {
+    if let Some(answer) = stream
+        .pointer_mut("/responses/200")
+        .and_then(Value::as_object_mut)
+    {
         let text = json!({"text/event-stream": {"schema": {"type": "string"}}});
         answer.insert("content".to_owned(), text);
     }
