@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::Api;
 use crate::http::Request;
 use crate::server::{Server, configured, token};
-use crate::turns::Api;
 
 fn three() -> Value {
     let files = json!({"capabilities": {"files": {}}});

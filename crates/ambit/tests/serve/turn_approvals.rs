@@ -3,9 +3,9 @@
 use ambit_testkit::Home;
 use serde_json::{Value, json};
 
+use crate::harness::{Api, call};
 use crate::http::{Request, read};
 use crate::server::{Server, configured, home, token};
-use crate::turns::{Api, call};
 
 fn operator(home: &Home) -> String {
     let issued = home

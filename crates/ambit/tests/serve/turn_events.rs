@@ -5,9 +5,9 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
+use crate::harness::{Api, free};
 use crate::http::Request;
 use crate::server::{Server, configured};
-use crate::turns::{Api, free};
 
 /// A stream somebody listens to.
 struct Listener(BufReader<TcpStream>);
@@ -91,7 +91,6 @@ fn events_come_live_and_again_from_anywhere() {
     );
     let back = Request::get(&path).with("Last-Event-ID", &after);
     assert_eq!(from(back), of_call[1..]);
-    // What another process writes into it comes, too: the answer to a question.
     api.expect(
         "endSession",
         Request::delete(&format!("/v1/sessions/{id}")),

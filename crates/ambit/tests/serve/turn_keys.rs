@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::harness::{Api, call};
 use crate::http::{Request, read};
 use crate::server::{Server, configured, home};
-use crate::turns::{Api, call};
 
 /// An agent that may run scripts.
 fn scripts() -> Value {

@@ -4,6 +4,7 @@
 //! A session belongs to its agent. It is kept in memory while it is used and found again in the
 //! journal when it is not there, so neither a restart nor an edit of the configuration ends it.
 
+mod answered;
 mod answers;
 mod approvals;
 mod calls;

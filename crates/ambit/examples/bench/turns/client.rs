@@ -95,7 +95,9 @@ impl Subject {
             let opened: Value = serde_json::from_slice(&opened)?;
             let id = opened["id"].as_str().ok_or("no session was opened")?;
             let at = format!("/v1/sessions/{id}");
-            asker.send(&request(server, &format!("{at}/turns"), "{}")).await?;
+            asker
+                .send(&request(server, &format!("{at}/turns"), "{}"))
+                .await?;
             asker.request = request(server, &format!("{at}/{what}"), &body.to_string());
             askers.push(asker);
         }

@@ -41,8 +41,14 @@ async fn measured() -> Outcome<Vec<Figure>> {
     let call = json!({"id": "files__read_file", "input": {"path": "a.txt"}});
     let most = AT_ONCE.into_iter().max().unwrap_or(1);
     let mut subjects = vec![
-        ("begin a turn", Subject::in_sessions(&ambit, most, "turns", &turn).await?),
-        ("call `read_file`", Subject::in_sessions(&ambit, most, "calls", &call).await?),
+        (
+            "begin a turn",
+            Subject::in_sessions(&ambit, most, "turns", &turn).await?,
+        ),
+        (
+            "call `read_file`",
+            Subject::in_sessions(&ambit, most, "calls", &call).await?,
+        ),
         (ECHO, Subject::plain(&echo, most, &turn).await?),
     ];
     let mut figures = Vec::new();
