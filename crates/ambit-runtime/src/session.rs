@@ -194,7 +194,6 @@ impl CapabilityMarketplace {
         if let Opening::Again(past) = &opening {
             state.turn.number = past.turn;
             state.taint = past.taint;
-            state.standing.extend(past.standing.iter().cloned());
             heard = past.heard.clone();
         }
         let id = match &opening {

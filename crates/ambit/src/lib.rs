@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod embed;
 pub mod follow;
 pub mod places;
 pub mod project;

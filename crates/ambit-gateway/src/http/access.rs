@@ -118,7 +118,9 @@ impl RefusalReason {
             RefusalReason::Origin => {
                 "pages of this origin may not ask; `serve.origins` in ambit.json names those that may"
             }
-            RefusalReason::Path => "nothing is here; MCP is at /mcp and /mcp/AGENT, the turn API at /v1",
+            RefusalReason::Path => {
+                "nothing is here; MCP is at /mcp and /mcp/AGENT, the turn API at /v1"
+            }
             RefusalReason::Token => {
                 "a token of the agent is needed; `ambit agents token NAME` issues one"
             }
@@ -211,7 +213,12 @@ impl Door {
     fn agent_by(&self, token: TokenDigest) -> Option<&str> {
         let fits = |lock: &Lock| matches!(lock, Lock::Tokens(known) if token.is_among(known));
         // Each is asked, whatever the others say.
-        let fitting: Vec<&String> = self.agents.iter().filter(|(_, it)| fits(it)).map(|it| it.0).collect();
+        let fitting: Vec<&String> = self
+            .agents
+            .iter()
+            .filter(|(_, it)| fits(it))
+            .map(|it| it.0)
+            .collect();
         fitting.first().map(|it| it.as_str())
     }
 

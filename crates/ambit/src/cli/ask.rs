@@ -50,15 +50,20 @@ pub(crate) struct AskAround {
 }
 
 impl AskAround {
-    /// Keeps what is allowed for good.
+    /// Keeps what is allowed for longer than this call, so that it can be seen and taken back, and
+    /// holds when the session goes on elsewhere.
     fn keep(&self, request: &ApprovalRequest, answer: Answer) -> ApprovalReply {
-        let kept = answer != Answer::Always
-            || self
-                .trust
-                .add_standing(&new_request(request), &Scope::Always)
-                .is_ok();
+        let scope = match answer {
+            Answer::Always => Scope::Always,
+            Answer::Session => Scope::Session(request.session.clone()),
+            Answer::Once | Answer::Deny => return ApprovalReply::Answered(answer),
+        };
+        let kept = self.trust.add_standing(&new_request(request), &scope);
         // What is not remembered is still a yes to this session.
-        ApprovalReply::Answered(if kept { answer } else { Answer::Session })
+        ApprovalReply::Answered(match kept {
+            Ok(()) => answer,
+            Err(_) => Answer::Session,
+        })
     }
 
     /// Leaves the question for `ambit approvals`.

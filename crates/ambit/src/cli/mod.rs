@@ -2,11 +2,11 @@
 
 mod add;
 mod agents;
-mod args;
-mod ask;
+pub(crate) mod args;
+pub(crate) mod ask;
 mod call;
 mod catalog;
-mod check;
+pub(crate) mod check;
 mod data;
 mod decide;
 mod definitions;
@@ -16,7 +16,7 @@ mod doctor;
 mod edit;
 mod eval;
 mod explain;
-mod fail;
+pub(crate) mod fail;
 mod history;
 mod init;
 mod listing;
@@ -26,7 +26,7 @@ mod printer;
 mod run;
 mod secrets;
 mod serve;
-mod setup;
+pub(crate) mod setup;
 mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
