@@ -8,13 +8,14 @@ use store::Store;
 
 mod declare;
 pub mod files;
+pub mod own;
 mod pack;
 pub mod shell;
 mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell"];
+pub const KEYS: &[&str] = &["files", "shell", "self"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -26,6 +27,8 @@ pub struct Builtins {
     pub store: Arc<Store>,
     /// What time it is.
     pub clock: Clock,
+    /// What agents' own skills are written by; without it they write none.
+    pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
 
 impl Builtins {
@@ -34,6 +37,7 @@ impl Builtins {
         Builtins {
             store,
             clock: Arc::new(Timestamp::now),
+            skills: None,
         }
     }
 
@@ -42,6 +46,7 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(own::SelfResolver(self.clone())),
         ]
     }
 }
@@ -96,7 +101,17 @@ mod tests {
             local__files__list_dir | reads | low | fs:read
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
-            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec"#]]
+            local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__self__read_my_instructions | reads | low | self:read
+            local__self__update_my_instructions | reads writes | high | self:write
+            local__self__list_responsibilities | reads | low | self:read
+            local__self__add_responsibility | reads writes | high | self:write
+            local__self__update_responsibility | reads writes | high | self:write
+            local__self__remove_responsibility | reads writes | high | self:write
+            local__self__list_my_skills | reads | low | self:read
+            local__self__create_skill | reads writes | high | self:write
+            local__self__update_skill | reads writes | high | self:write
+            local__self__delete_skill | reads writes | high | self:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -31,7 +31,7 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[];
+const PARTS: &[&Part] = &[&crate::own::PART];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

@@ -428,6 +428,23 @@ pub(crate) struct AgentsArgs {
 pub(crate) enum AgentsCommand {
     /// Issue a token for clients over HTTP, shown once; or take tokens back
     Token(TokenArgs),
+    /// What an agent changed about itself: instructions, responsibilities, skills
+    History {
+        /// The agent
+        name: String,
+        /// This one in full: what it said before and after
+        #[arg(value_name = "VERSION")]
+        number: Option<i64>,
+    },
+    /// Take back what an agent changed about itself: the last change, or all after a version.
+    /// Nothing is lost; undoing again brings it back
+    Undo {
+        /// The agent
+        name: String,
+        /// The version to go back to; 0 is before every change
+        #[arg(long, value_name = "VERSION")]
+        to: Option<i64>,
+    },
 }
 
 #[derive(Debug, Args)]

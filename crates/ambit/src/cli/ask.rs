@@ -10,7 +10,7 @@ use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
 
 use crate::cli::printer::{BOLD, DIM, WARN, styled};
-use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore};
+use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore, YesFor};
 
 /// Whether somebody can be asked here.
 pub(crate) enum Person {
@@ -45,6 +45,7 @@ pub(crate) struct AskAround {
 impl AskAround {
     /// Keeps what is allowed for good.
     fn keep(&self, request: &ApprovalRequest, answer: Answer) -> ApprovalReply {
+        let answer = request.reason.bounded(answer);
         let kept = answer != Answer::Always
             || self
                 .trust
@@ -96,7 +97,7 @@ impl Approver for AskAround {
             Ok(Some(OnceDecision::Denied)) => return ApprovalReply::Answered(Answer::Deny),
             Ok(None) | Err(_) => {}
         }
-        if self.allows_session(request) {
+        if request.reason.can_stand() && self.allows_session(request) {
             return ApprovalReply::Answered(Answer::Session);
         }
         match &self.person {
@@ -132,6 +133,10 @@ fn new_request(request: &ApprovalRequest) -> NewRequest {
         call: request.digest,
         arguments: request.written_arguments.to_string(),
         why: request.reason.to_string(),
+        yes_for: match request.reason.can_stand() {
+            true => YesFor::Standing,
+            false => YesFor::ThisCall,
+        },
     }
 }
 
@@ -183,10 +188,13 @@ fn prompt(request: &ApprovalRequest) {
         // They come from a model: nothing in them may hide what will run.
         let _ = writeln!(out, "  {}", printable(line));
     }
-    let _ = write!(
-        out,
-        "  allow? [y] once  [s] this session  [a] always `{}` as defined now  [N] no: ",
-        request.id
-    );
+    let choice = match request.reason.can_stand() {
+        true => format!(
+            "[y] once  [s] this session  [a] always `{}` as defined now  [N] no",
+            request.id
+        ),
+        false => "[y] this call  [N] no".to_owned(),
+    };
+    let _ = write!(out, "  allow? {choice}: ");
     let _ = out.flush();
 }

@@ -263,7 +263,7 @@ fn decide(
     answer: Answer,
     printer: &Printer,
 ) -> Result<Exit, Fail> {
-    let decided = match store.decide(number, answer) {
+    let (decided, answer) = match store.decide(number, answer) {
         Ok(decided) => decided,
         Err(error @ crate::trust::TrustError::NoSuchRequest(_)) => {
             return Err(Fail::no(

@@ -20,6 +20,7 @@ mod init;
 mod listing;
 mod login;
 mod mcp;
+mod own;
 mod printer;
 mod secrets;
 mod serve;

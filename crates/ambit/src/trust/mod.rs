@@ -27,13 +27,13 @@ use thiserror::Error;
 
 use crate::places::{Places, private_directory};
 
-pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval, YesFor};
 pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
 pub use tokens::IssuedToken;
 
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -90,6 +90,7 @@ CREATE TABLE held_edits (
 ) STRICT;
 ",
     pins::SCHEMA,
+    "ALTER TABLE pending ADD COLUMN stands INTEGER NOT NULL DEFAULT 1;",
 ];
 
 /// The trust store cannot answer.

@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod builtins_self;
 mod client;
 mod clients;
 mod config;
