@@ -4,18 +4,27 @@ use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
+use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+mod asked;
+pub mod audio;
 mod declare;
 pub mod files;
+pub mod media;
+pub mod memory;
+mod moment;
 pub mod own;
 mod pack;
+pub mod secrets;
 pub mod shell;
 mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "self"];
+pub const KEYS: &[&str] = &[
+    "files", "shell", "secrets", "media", "audio", "memory", "self",
+];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -27,6 +36,8 @@ pub struct Builtins {
     pub store: Arc<Store>,
     /// What time it is.
     pub clock: Clock,
+    /// Where secrets are kept, if anywhere.
+    pub vault: Option<Arc<dyn Vault>>,
     /// What agents' own skills are written by; without it they write none.
     pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
@@ -37,6 +48,7 @@ impl Builtins {
         Builtins {
             store,
             clock: Arc::new(Timestamp::now),
+            vault: None,
             skills: None,
         }
     }
@@ -46,6 +58,14 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(SecretsResolver {
+                vault: self.vault.clone(),
+                store: Arc::clone(&self.store),
+                clock: Arc::clone(&self.clock),
+            }),
+            Arc::new(media::MediaResolver),
+            Arc::new(audio::AudioResolver),
+            Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(own::SelfResolver(self.clone())),
         ]
     }
@@ -102,6 +122,18 @@ mod tests {
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
             local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__secrets__list_secrets | reads | low | secrets:list
+            local__secrets__describe_secret | reads | low | secrets:list
+            local__secrets__request_secret | reads writes | medium | secrets:request
+            local__secrets__use_secret | reads | medium | secrets:use
+            local__media__send_file | reads egress | medium | fs:read media:send
+            local__audio__transcribe | reads open-world egress | medium | audio:transcribe fs:read
+            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write
+            local__memory__save_memory | reads writes | medium | memory:write
+            local__memory__search_memories | reads | low | memory:read
+            local__memory__list_memories | reads | low | memory:read
+            local__memory__update_memory | reads writes | medium | memory:write
+            local__memory__delete_memory | reads writes destructive | high | memory:write
             local__self__read_my_instructions | reads | low | self:read
             local__self__update_my_instructions | reads writes | high | self:write
             local__self__list_responsibilities | reads | low | self:read

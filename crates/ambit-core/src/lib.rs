@@ -20,6 +20,7 @@ pub mod manifest;
 pub mod observation;
 pub mod permission;
 pub mod pipeline;
+pub mod placeholder;
 pub mod policy;
 pub mod printable;
 pub mod projection;

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approver::{ApprovalReply, ApprovalRequest};
 use crate::conversation::{Caller, Conversation, NobodyCalling};
 use crate::dispatch::{Dispatched, dispatch};
+use crate::filling::fill;
 use crate::hook::{HookCall, HookVerdict};
 use crate::journal::Receipt;
 use crate::patience::Patience;
@@ -334,9 +335,12 @@ impl Drive<'_> {
             result,
             elapsed: begun.elapsed(),
         };
-        let Some(call) = self.started.take() else {
+        let Some(mut call) = self.started.take() else {
             return Fact::Cancelled;
         };
+        if let Err(failure) = self.fill(&mut call).await {
+            return ended(Err(failure));
+        }
         let Some(executor) = self.session.executor(call.id()) else {
             return ended(Err(Failure::unreachable("its provider is gone")));
         };
@@ -356,6 +360,19 @@ impl Drive<'_> {
                 limit: self.patience.limit(),
                 elapsed: begun.elapsed(),
             },
+        }
+    }
+}
+
+impl Drive<'_> {
+    /// Puts secrets in their places, where the capability has such places.
+    async fn fill(&self, call: &mut StartedCall) -> Result<(), Failure> {
+        match &self.capability {
+            Some(capability) if !capability.manifest().secret_fields.is_empty() => {
+                let fillers = self.session.fillers();
+                fill(call, capability, &fillers, self.policy.redactor).await
+            }
+            _ => Ok(()),
         }
     }
 }

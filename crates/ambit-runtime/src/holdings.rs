@@ -9,6 +9,7 @@ use ambit_core::id::CapabilityId;
 use serde_json::Value;
 
 use crate::executor::CapabilityExecutor;
+use crate::filling::SecretFiller;
 use crate::marketplace::{CapabilityMarketplace, key_of};
 use crate::registry::{Extent, Granted, Resolved, Skipped, UnknownCapabilities};
 use crate::resolver::ResolverContext;
@@ -48,6 +49,13 @@ impl Settled {
             // What was left of another offer says nothing about this one.
             Extent::Narrowed => (self.offered == ids).then(|| self.granted.clone()),
         }
+    }
+}
+
+impl Holdings {
+    /// Those of what is held that hand out placeholders.
+    pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
+        self.by_key.values().filter_map(|it| it.granted.executor.filler()).collect()
     }
 }
 

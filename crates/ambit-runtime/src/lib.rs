@@ -8,6 +8,7 @@ pub mod discovery;
 mod dispatch;
 mod driver;
 pub mod executor;
+pub mod filling;
 mod gates;
 pub mod heard;
 mod holdings;

@@ -33,8 +33,19 @@ pub struct ResolverContext {
     pub callbacks: Callbacks,
 }
 
-/// Hands a file to the person, or says why not.
-pub type SendFile = Arc<dyn Fn(PathBuf) -> Result<(), String> + Send + Sync>;
+/// A file on its way to the person.
+#[derive(Clone, Debug)]
+pub struct OutgoingFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it held when it was judged: what is sent is this, whatever becomes of the file.
+    pub content: Vec<u8>,
+    /// A sentence to show with it.
+    pub caption: Option<String>,
+}
+
+/// Hands a file to the person, or says why not. It may wait: it is not called on an async thread.
+pub type SendFile = Arc<dyn Fn(OutgoingFile) -> Result<(), String> + Send + Sync>;
 
 /// What the embedding program can do for a capability. A resolver that needs one that is not
 /// there resolves to nothing, with that reason.

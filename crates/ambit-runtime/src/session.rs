@@ -29,6 +29,7 @@ use serde_json::Value;
 use crate::catalog::CatalogStep;
 use crate::discovery::{Bounds, DiscoverySettings, Exposure, TurnRequest};
 use crate::executor::CapabilityExecutor;
+use crate::filling::SecretFiller;
 use crate::gates::Gates;
 use crate::heard::Heard;
 use crate::holdings::{Claim, Holdings};
@@ -429,6 +430,11 @@ impl Session {
             .get(id)
             .cloned()
             .or_else(injected)
+    }
+
+    /// Who knows what placeholders of secrets stand for.
+    pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
+        self.holdings.load().fillers()
     }
 
     pub(crate) fn permission(&self) -> PermissionInput {

@@ -31,7 +31,11 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::own::PART];
+const PARTS: &[&Part] = &[
+    &crate::secrets::PART,
+    &crate::memory::PART,
+    &crate::own::PART,
+];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

@@ -219,6 +219,7 @@ impl Setup {
 
     fn builtins_with(&self, skills: &Written) -> Builtins {
         Builtins {
+            vault: Some(Arc::new(SecretStore::open(&self.places))),
             skills: Some(Arc::clone(&skills.written) as _),
             ..Builtins::new(self.store())
         }
