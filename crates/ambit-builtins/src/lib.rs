@@ -11,6 +11,7 @@ mod asked;
 pub mod audio;
 mod declare;
 pub mod files;
+pub mod management;
 pub mod media;
 pub mod memory;
 mod moment;
@@ -23,7 +24,14 @@ pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files", "shell", "secrets", "media", "audio", "memory", "self",
+    "files",
+    "shell",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+    "self",
+    "agent-management",
 ];
 
 /// Tells the time.
@@ -38,6 +46,8 @@ pub struct Builtins {
     pub clock: Clock,
     /// Where secrets are kept, if anywhere.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Where agents are configured, if that can be edited.
+    pub agents: Option<Arc<dyn management::AgentsFile>>,
     /// What agents' own skills are written by; without it they write none.
     pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
@@ -49,6 +59,7 @@ impl Builtins {
             store,
             clock: Arc::new(Timestamp::now),
             vault: None,
+            agents: None,
             skills: None,
         }
     }
@@ -67,6 +78,7 @@ impl Builtins {
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(own::SelfResolver(self.clone())),
+            Arc::new(management::ManagementResolver(self.clone())),
         ]
     }
 }
@@ -143,7 +155,12 @@ mod tests {
             local__self__list_my_skills | reads | low | self:read
             local__self__create_skill | reads writes | high | self:write
             local__self__update_skill | reads writes | high | self:write
-            local__self__delete_skill | reads writes | high | self:write"#]]
+            local__self__delete_skill | reads writes | high | self:write
+            local__agent-management__list_agents | reads | low | agents:read
+            local__agent-management__read_agent | reads | low | agents:read
+            local__agent-management__create_agent | reads writes | high | agents:write
+            local__agent-management__update_agent | reads writes | high | agents:write
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -364,14 +364,22 @@ pub(crate) struct TrustArgs {
 pub(crate) enum TrustCommand {
     /// List what has been accepted, and what waits, with what is different
     Ls,
-    /// Accept tools of servers as they are defined now
+    /// Accept tools of servers as they are defined now, or edits agents proposed
     Accept {
-        /// Their ids, as `ambit trust ls` lists them
-        #[arg(required_unless_present = "server")]
+        /// Ids of tools, as `ambit trust ls` lists them
+        #[arg(required_unless_present_any = ["server", "edit"])]
         ids: Vec<String>,
+        /// Make the proposed edit of this number; may be repeated
+        #[arg(long, value_name = "N")]
+        edit: Vec<i64>,
         /// Everything that waits of this server; may be repeated
         #[arg(long, value_name = "NAME")]
         server: Vec<String>,
+    },
+    /// Forget an edit an agent proposed
+    Drop {
+        /// Its number
+        number: i64,
     },
     /// Accept the edits that a running `ambit serve` holds back
     Reload,

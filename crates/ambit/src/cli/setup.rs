@@ -31,6 +31,7 @@ use ambit_skills::scan::{SkillSet, scan};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::cli::args::AgentArgs;
+use crate::cli::configured::ConfiguredAgents;
 use crate::cli::eval::read_model;
 use crate::cli::fail::Fail;
 use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
@@ -86,6 +87,25 @@ impl Setup {
     pub(crate) fn read_with(
         accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
     ) -> Result<Self, Fail> {
+        Self::read_from(accepted, None)
+    }
+
+    /// Reads the configuration as it would be if a file, which is accepted, said something else.
+    pub(crate) fn read_instead(instead: &Instead<'_>) -> Result<Self, Fail> {
+        let trust = TrustStore::open(&Places::from_process()?)?;
+        let accepted = |path: &Path, digest: &Digest| match path == instead.path {
+            true => ProjectTrust::Trusted,
+            false => trust
+                .project_trust(path, digest)
+                .unwrap_or(ProjectTrust::Unknown),
+        };
+        Self::read_from(&accepted, Some((instead.path, instead.text)))
+    }
+
+    fn read_from(
+        accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
+        instead: Option<(&Path, &str)>,
+    ) -> Result<Self, Fail> {
         let places = Places::from_process()?;
         let directory = working_directory()?;
         let trust = Arc::new(TrustStore::open(&places)?);
@@ -96,6 +116,7 @@ impl Setup {
             trust: accepted,
             variable: &|name| std::env::var_os(name),
             secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
+            instead,
         })?;
         let taken: Vec<Problem> = taken_names(&loaded);
         if !taken.is_empty() {
@@ -221,6 +242,7 @@ impl Setup {
         Builtins {
             vault: Some(Arc::new(SecretStore::open(&self.places))),
             skills: Some(Arc::clone(&skills.written) as _),
+            agents: Some(Arc::new(ConfiguredAgents)),
             ..Builtins::new(self.store())
         }
     }
@@ -438,6 +460,12 @@ impl Setup {
         paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
         paths
     }
+}
+
+/// A file, and what it would say.
+pub(crate) struct Instead<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) text: &'a str,
 }
 
 /// Skills as they are offered, and as agents write them.

@@ -7,6 +7,7 @@ mod approvals;
 mod held;
 mod pins;
 mod projects;
+mod proposed;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -31,9 +32,10 @@ pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApp
 pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
+pub use proposed::{NewProposal, ProposedEdit};
 pub use tokens::IssuedToken;
 
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -91,6 +93,7 @@ CREATE TABLE held_edits (
 ",
     pins::SCHEMA,
     "ALTER TABLE pending ADD COLUMN stands INTEGER NOT NULL DEFAULT 1;",
+    proposed::SCHEMA,
 ];
 
 /// The trust store cannot answer.

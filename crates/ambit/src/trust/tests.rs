@@ -289,6 +289,8 @@ fn a_store_of_an_older_version_is_taken_along() {
     for table in ["servers", "pins", "held", "tokens", "held_edits"] {
         raw.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
+    raw.execute_batch("ALTER TABLE pending DROP COLUMN stands; DROP TABLE proposed_edits")
+        .unwrap();
     raw.execute_batch("INSERT INTO projects VALUES ('/p', 'x', 1)")
         .unwrap();
     raw.pragma_update(None, "user_version", 1).unwrap();

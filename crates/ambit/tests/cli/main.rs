@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod builtins_agents;
 mod builtins_memory;
 mod builtins_self;
 mod client;
