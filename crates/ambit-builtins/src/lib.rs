@@ -8,14 +8,16 @@ use secrets::{SecretsResolver, Vault};
 use store::Store;
 
 pub mod agents;
+mod asked;
 pub mod audio;
 pub mod compute;
 mod declare;
 pub mod files;
+pub mod management;
 pub mod media;
-mod asked;
 pub mod memory;
 mod moment;
+pub mod own;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -36,6 +38,8 @@ pub const KEYS: &[&str] = &[
     "audio",
     "memory",
     "tasks",
+    "self",
+    "agent-management",
 ];
 
 /// Tells the time.
@@ -50,6 +54,10 @@ pub struct Builtins {
     pub clock: Clock,
     /// Where secrets are kept, if anywhere.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Where agents are configured, if that can be edited.
+    pub agents: Option<Arc<dyn management::AgentsFile>>,
+    /// What agents' own skills are written by; without it they write none.
+    pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
 
 impl Builtins {
@@ -59,6 +67,8 @@ impl Builtins {
             store,
             clock: Arc::new(Timestamp::now),
             vault: None,
+            agents: None,
+            skills: None,
         }
     }
 
@@ -78,6 +88,8 @@ impl Builtins {
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
+            Arc::new(own::SelfResolver(self.clone())),
+            Arc::new(management::ManagementResolver(self.clone())),
         ]
     }
 }
@@ -173,7 +185,22 @@ mod tests {
             local__tasks__cancel_task | reads writes | medium | tasks:write
             local__tasks__add_resource | reads writes | medium | tasks:write
             local__tasks__remove_resource | reads writes | medium | tasks:write
-            local__tasks__list_task_history | reads | low | tasks:read"#]]
+            local__tasks__list_task_history | reads | low | tasks:read
+            local__self__read_my_instructions | reads | low | self:read
+            local__self__update_my_instructions | reads writes | high | self:write
+            local__self__list_responsibilities | reads | low | self:read
+            local__self__add_responsibility | reads writes | high | self:write
+            local__self__update_responsibility | reads writes | high | self:write
+            local__self__remove_responsibility | reads writes | high | self:write
+            local__self__list_my_skills | reads | low | self:read
+            local__self__create_skill | reads writes | high | self:write
+            local__self__update_skill | reads writes | high | self:write
+            local__self__delete_skill | reads writes | high | self:write
+            local__agent-management__list_agents | reads | low | agents:read
+            local__agent-management__read_agent | reads | low | agents:read
+            local__agent-management__create_agent | reads writes | high | agents:write
+            local__agent-management__update_agent | reads writes | high | agents:write
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -304,6 +304,7 @@ impl Drive<'_> {
             Err(_) => Fact::ApprovalTimedOut,
             Ok(ApprovalReply::NobodyToAsk { how }) => Fact::NobodyToAsk { how },
             Ok(ApprovalReply::Answered(answer)) => {
+                let answer = request.reason.bounded(answer);
                 if matches!(answer, Answer::Session | Answer::Always) {
                     self.session.stand(StandingApproval {
                         id: request.id,

@@ -35,6 +35,7 @@ const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
     &crate::tasks::PART,
+    &crate::own::PART,
 ];
 
 /// One workspace's database, and the folder it is in.

@@ -11,8 +11,10 @@
 )]
 
 mod approvals;
+mod builtins_agents;
 mod builtins_memory;
 mod builtins_tasks;
+mod builtins_self;
 mod client;
 mod clients;
 mod config;
