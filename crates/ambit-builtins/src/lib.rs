@@ -11,13 +11,14 @@ mod declare;
 pub mod files;
 pub mod memory;
 mod moment;
+pub mod notes;
 mod pack;
 pub mod shell;
 mod stop;
 pub mod store;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "memory"];
+pub const KEYS: &[&str] = &["files", "shell", "memory", "notes"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -46,6 +47,7 @@ impl Builtins {
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(notes::NotesResolver(self.clone())),
         ]
     }
 }
@@ -105,7 +107,16 @@ mod tests {
             local__memory__search_memories | reads | low | memory:read
             local__memory__list_memories | reads | low | memory:read
             local__memory__update_memory | reads writes | medium | memory:write
-            local__memory__delete_memory | reads writes destructive | high | memory:write"#]]
+            local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__notes__save_note | reads writes | medium | notes:write
+            local__notes__read_note | reads | low | notes:read
+            local__notes__list_notes | reads | low | notes:read
+            local__notes__search_notes | reads | low | notes:read
+            local__notes__update_note | reads writes | medium | notes:write
+            local__notes__delete_note | reads writes | medium | notes:write
+            local__notes__share_note | reads writes | medium | notes:write
+            local__notes__pin_note | reads writes | medium | notes:write
+            local__notes__unpin_note | reads writes | medium | notes:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -31,7 +31,7 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::memory::PART];
+const PARTS: &[&Part] = &[&crate::memory::PART, &crate::notes::PART];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

@@ -12,6 +12,7 @@
 
 mod approvals;
 mod builtins_memory;
+mod builtins_notes;
 mod client;
 mod clients;
 mod config;
