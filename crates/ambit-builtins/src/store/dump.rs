@@ -27,6 +27,14 @@ pub struct PartDump {
     pub tables: BTreeMap<String, Vec<Map<String, Value>>>,
 }
 
+impl Dump {
+    /// How many entries it holds.
+    pub fn rows(&self) -> usize {
+        let parts = self.0.values();
+        parts.flat_map(|it| it.tables.values().map(Vec::len)).sum()
+    }
+}
+
 impl Store {
     /// All of it, as it is at one moment.
     pub fn export(&self) -> Result<Dump, StoreError> {

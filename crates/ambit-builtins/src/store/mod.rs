@@ -31,7 +31,12 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::memory::PART, &crate::notes::PART];
+const PARTS: &[&Part] = &[
+    &crate::secrets::PART,
+    &crate::memory::PART,
+    &crate::notes::PART,
+    &crate::tasks::PART,
+];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

@@ -13,6 +13,7 @@
 mod approvals;
 mod builtins_memory;
 mod builtins_notes;
+mod builtins_tasks;
 mod client;
 mod clients;
 mod config;
@@ -32,6 +33,7 @@ mod pins;
 mod protocol;
 mod rules;
 mod secrets;
+mod secrets_used;
 mod server;
 mod servers;
 mod shapes;
