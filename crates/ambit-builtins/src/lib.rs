@@ -18,6 +18,7 @@ pub mod media;
 pub mod memory;
 mod moment;
 pub mod own;
+pub mod notes;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -37,6 +38,7 @@ pub const KEYS: &[&str] = &[
     "media",
     "audio",
     "memory",
+    "notes",
     "tasks",
     "self",
     "agent-management",
@@ -87,6 +89,7 @@ impl Builtins {
             Arc::new(media::MediaResolver),
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(notes::NotesResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(own::SelfResolver(self.clone())),
             Arc::new(management::ManagementResolver(self.clone())),
@@ -175,6 +178,15 @@ mod tests {
             local__memory__list_memories | reads | low | memory:read
             local__memory__update_memory | reads writes | medium | memory:write
             local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__notes__save_note | reads writes | medium | notes:write
+            local__notes__read_note | reads | low | notes:read
+            local__notes__list_notes | reads | low | notes:read
+            local__notes__search_notes | reads | low | notes:read
+            local__notes__update_note | reads writes | medium | notes:write
+            local__notes__delete_note | reads writes | medium | notes:write
+            local__notes__share_note | reads writes | medium | notes:write
+            local__notes__pin_note | reads writes | medium | notes:write
+            local__notes__unpin_note | reads writes | medium | notes:write
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read

@@ -8,8 +8,8 @@ use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
 use crate::effects::{Effect, Effects};
 use crate::id::CapabilityId;
-use crate::permission::bound::Bound;
 use crate::manifest::Acceptance;
+use crate::permission::bound::Bound;
 use crate::permission::mode::{Mode, is_external};
 use crate::permission::rule::{Rules, Verdict};
 

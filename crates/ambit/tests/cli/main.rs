@@ -13,8 +13,9 @@
 mod approvals;
 mod builtins_agents;
 mod builtins_memory;
-mod builtins_tasks;
+mod builtins_notes;
 mod builtins_self;
+mod builtins_tasks;
 mod client;
 mod clients;
 mod config;
