@@ -15,9 +15,10 @@ pub mod store;
 pub mod tasks;
 #[cfg(test)]
 mod trial;
+pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "tasks"];
+pub const KEYS: &[&str] = &["files", "shell", "tasks", "triggers"];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -46,6 +47,7 @@ impl Builtins {
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
+            Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
     }
 }
@@ -111,7 +113,12 @@ mod tests {
             local__tasks__cancel_task | reads writes | medium | tasks:write
             local__tasks__add_resource | reads writes | medium | tasks:write
             local__tasks__remove_resource | reads writes | medium | tasks:write
-            local__tasks__list_task_history | reads | low | tasks:read"#]]
+            local__tasks__list_task_history | reads | low | tasks:read
+            local__triggers__list_triggers | reads | low | triggers:read
+            local__triggers__create_trigger | reads writes | high | triggers:write
+            local__triggers__update_trigger | reads writes | high | triggers:write
+            local__triggers__remove_trigger | reads writes | medium | triggers:write
+            local__triggers__run_trigger_now | reads writes | high | triggers:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -5,6 +5,7 @@
 //! others. The database is opened when somebody first needs it. One that a newer version wrote is
 //! refused and left as it is; one that is damaged is copied aside and never made anew by itself.
 
+pub(crate) mod cell;
 mod dump;
 mod error;
 mod part;
@@ -31,7 +32,7 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::tasks::PART];
+const PARTS: &[&Part] = &[&crate::tasks::PART, &crate::triggers::PART];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {
