@@ -4,11 +4,18 @@ use std::sync::Arc;
 
 use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
+use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod audio;
 mod declare;
 pub mod files;
+pub mod media;
+mod asked;
+pub mod memory;
+mod moment;
 mod pack;
+pub mod secrets;
 pub mod shell;
 mod stop;
 pub mod store;
@@ -18,7 +25,16 @@ mod trial;
 pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
-pub const KEYS: &[&str] = &["files", "shell", "tasks", "triggers"];
+pub const KEYS: &[&str] = &[
+    "files",
+    "shell",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+    "tasks",
+    "triggers",
+];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -30,6 +46,8 @@ pub struct Builtins {
     pub store: Arc<Store>,
     /// What time it is.
     pub clock: Clock,
+    /// Where secrets are kept, if anywhere.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 impl Builtins {
@@ -38,6 +56,7 @@ impl Builtins {
         Builtins {
             store,
             clock: Arc::new(Timestamp::now),
+            vault: None,
         }
     }
 
@@ -46,6 +65,14 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(SecretsResolver {
+                vault: self.vault.clone(),
+                store: Arc::clone(&self.store),
+                clock: Arc::clone(&self.clock),
+            }),
+            Arc::new(media::MediaResolver),
+            Arc::new(audio::AudioResolver),
+            Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
@@ -103,6 +130,18 @@ mod tests {
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
             local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__secrets__list_secrets | reads | low | secrets:list
+            local__secrets__describe_secret | reads | low | secrets:list
+            local__secrets__request_secret | reads writes | medium | secrets:request
+            local__secrets__use_secret | reads | medium | secrets:use
+            local__media__send_file | reads egress | medium | fs:read media:send
+            local__audio__transcribe | reads open-world egress | medium | audio:transcribe fs:read
+            local__audio__text_to_speech | reads writes open-world egress | high | audio:speak fs:write
+            local__memory__save_memory | reads writes | medium | memory:write
+            local__memory__search_memories | reads | low | memory:read
+            local__memory__list_memories | reads | low | memory:read
+            local__memory__update_memory | reads writes | medium | memory:write
+            local__memory__delete_memory | reads writes destructive | high | memory:write
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read

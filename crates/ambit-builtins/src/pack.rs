@@ -65,10 +65,12 @@ impl<S: Send + Sync> Pack<S> {
 
     /// Runs them on this state.
     pub(crate) fn executor(&'static self, state: S) -> Arc<dyn CapabilityExecutor> {
-        Arc::new(PackExecutor {
-            pack: self,
-            state: Arc::new(state),
-        })
+        self.shared(Arc::new(state))
+    }
+
+    /// The same on a state that others use, too.
+    pub(crate) fn shared(&'static self, state: Arc<S>) -> Arc<dyn CapabilityExecutor> {
+        Arc::new(PackExecutor { pack: self, state })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a provider declares about one capability.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::digest::Digest;
 use crate::effects::{Effects, Risk};
 use crate::id::CapabilityId;
+use crate::placeholder::SecretField;
 use crate::printable::is_bidirectional;
 use crate::wire::Naming;
 
@@ -208,6 +209,10 @@ pub struct CapabilityManifest {
     /// What the entry point must be able to do.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub needs: BTreeSet<ChannelFeature>,
+    /// Arguments whose entries may hold secrets in the form of placeholders: an object of names
+    /// and texts each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub secret_fields: BTreeMap<String, SecretField>,
     /// When it is worth showing.
     #[serde(default, skip_serializing_if = "Hints::is_empty")]
     pub hints: Hints,
@@ -247,6 +252,7 @@ impl CapabilityManifest {
             tags: BTreeSet::new(),
             version: Version::new(1, 0, 0),
             needs: BTreeSet::new(),
+            secret_fields: BTreeMap::new(),
             hints: Hints::default(),
             acceptance: Acceptance::default(),
             naming: Naming::default(),

@@ -240,6 +240,7 @@ fn manifest(
         tags: Default::default(),
         version: about.version.parse().unwrap_or(Version::new(0, 0, 0)),
         needs: Default::default(),
+        secret_fields: Default::default(),
         hints: Default::default(),
         acceptance: Default::default(),
         naming: spec.naming,

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approver::{ApprovalReply, ApprovalRequest};
 use crate::conversation::{Caller, Conversation, NobodyCalling};
 use crate::dispatch::{Dispatched, dispatch};
+use crate::filling::fill;
 use crate::hook::{HookCall, HookVerdict};
 use crate::journal::Receipt;
 use crate::patience::Patience;
@@ -48,6 +49,8 @@ pub struct CallReport {
     pub observation: Observation,
     /// From intent to observation.
     pub duration: Duration,
+    /// Whether its start was recorded: it may have had effects, whatever came of it.
+    pub started: bool,
     /// The first and the last batch of its events.
     pub recorded: (Receipt, Receipt),
 }
@@ -66,8 +69,19 @@ impl Session {
         caller: Arc<dyn Caller>,
         cancel: &CancellationToken,
     ) -> CallReport {
-        let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
+        self.call_as(call, request, caller, cancel).await
+    }
+
+    /// The same under a name of the caller's choosing, which no other call of this session may have.
+    pub async fn call_as(
+        &self,
+        call: CallId,
+        request: CallRequest,
+        caller: Arc<dyn Caller>,
+        cancel: &CancellationToken,
+    ) -> CallReport {
+        let begun = Instant::now();
         let turn = self.turn();
         let Dispatched {
             target,
@@ -83,7 +97,7 @@ impl Session {
             limits: &self.scope.market.parts.limits,
             redactor: &self.scope.market.parts.redactor,
         };
-        let permission = self.permission();
+        let permission = self.permission(turn.mode);
         let intent = ToolIntent {
             call: call.clone(),
             target,
@@ -128,11 +142,13 @@ impl Session {
                 drive.recorder.add(vec![loaded]);
             }
         }
+        let started = drive.recorder.is_started();
         let recorded = drive.recorder.finish(drive.capability.as_deref()).await;
         CallReport {
             call,
             observation,
             duration: begun.elapsed(),
+            started,
             recorded,
         }
     }
@@ -333,9 +349,12 @@ impl Drive<'_> {
             result,
             elapsed: begun.elapsed(),
         };
-        let Some(call) = self.started.take() else {
+        let Some(mut call) = self.started.take() else {
             return Fact::Cancelled;
         };
+        if let Err(failure) = self.fill(&mut call).await {
+            return ended(Err(failure));
+        }
         let Some(executor) = self.session.executor(call.id()) else {
             return ended(Err(Failure::unreachable("its provider is gone")));
         };
@@ -355,6 +374,19 @@ impl Drive<'_> {
                 limit: self.patience.limit(),
                 elapsed: begun.elapsed(),
             },
+        }
+    }
+}
+
+impl Drive<'_> {
+    /// Puts secrets in their places, where the capability has such places.
+    async fn fill(&self, call: &mut StartedCall) -> Result<(), Failure> {
+        match &self.capability {
+            Some(capability) if !capability.manifest().secret_fields.is_empty() => {
+                let fillers = self.session.fillers();
+                fill(call, capability, &fillers, self.policy.redactor).await
+            }
+            _ => Ok(()),
         }
     }
 }

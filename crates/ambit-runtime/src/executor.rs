@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ambit_core::observation::{Failure, Output};
 use async_trait::async_trait;
 
+use crate::filling::SecretFiller;
 use crate::provider::Provider;
 pub use crate::start::StartedCall;
 
@@ -18,6 +19,11 @@ pub use crate::start::StartedCall;
 pub trait CapabilityExecutor: Send + Sync {
     /// Performs the call.
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure>;
+
+    /// Where it hands out placeholders of secrets: what they stand for.
+    fn filler(&self) -> Option<Arc<dyn SecretFiller>> {
+        None
+    }
 
     /// What it can do beside that, if it can.
     fn provider(&self) -> Option<Arc<dyn Provider>> {

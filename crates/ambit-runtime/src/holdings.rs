@@ -9,6 +9,7 @@ use ambit_core::id::CapabilityId;
 use serde_json::Value;
 
 use crate::executor::CapabilityExecutor;
+use crate::filling::SecretFiller;
 use crate::marketplace::{CapabilityMarketplace, key_of};
 use crate::registry::{Granted, Resolved, Skipped, UnknownCapabilities};
 use crate::resolver::ResolverContext;
@@ -27,6 +28,13 @@ pub(crate) struct Holdings {
     pub(crate) skipped: Vec<Skipped>,
     /// Kept from one look to the next: a key is resolved once in a session's life.
     by_key: BTreeMap<String, Arc<dyn CapabilityExecutor>>,
+}
+
+impl Holdings {
+    /// Those of what is held that hand out placeholders.
+    pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
+        self.by_key.values().filter_map(|it| it.filler()).collect()
+    }
 }
 
 impl Claim {

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::delegate::Delegate;
 use crate::executor::CapabilityExecutor;
 
 /// Where and for whom a capability is resolved. It says nothing about the channel: what an
@@ -33,8 +34,19 @@ pub struct ResolverContext {
     pub callbacks: Callbacks,
 }
 
-/// Hands a file to the person, or says why not.
-pub type SendFile = Arc<dyn Fn(PathBuf) -> Result<(), String> + Send + Sync>;
+/// A file on its way to the person.
+#[derive(Clone, Debug)]
+pub struct OutgoingFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it held when it was judged: what is sent is this, whatever becomes of the file.
+    pub content: Vec<u8>,
+    /// A sentence to show with it.
+    pub caption: Option<String>,
+}
+
+/// Hands a file to the person, or says why not. It may wait: it is not called on an async thread.
+pub type SendFile = Arc<dyn Fn(OutgoingFile) -> Result<(), String> + Send + Sync>;
 
 /// What the embedding program can do for a capability. A resolver that needs one that is not
 /// there resolves to nothing, with that reason.
@@ -42,12 +54,15 @@ pub type SendFile = Arc<dyn Fn(PathBuf) -> Result<(), String> + Send + Sync>;
 pub struct Callbacks {
     /// Hands a file to the person.
     pub send_file: Option<SendFile>,
+    /// Runs other agents.
+    pub delegate: Option<Arc<dyn Delegate>>,
 }
 
 impl std::fmt::Debug for Callbacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Callbacks")
             .field("send_file", &self.send_file.is_some())
+            .field("delegate", &self.delegate.is_some())
             .finish()
     }
 }

@@ -1,5 +1,7 @@
 //! The only place where a permitted call becomes a started one: by recording its start.
 
+use std::fmt;
+
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::gate::PermittedCall;
@@ -12,7 +14,6 @@ use crate::journal::{Cause, Durability, Journal, JournalError, NewEvent, Receipt
 
 /// A call whose start is on record. It cannot be cloned, made elsewhere or used twice, so
 /// nothing executes around the gates or unrecorded.
-#[derive(Debug)]
 pub struct StartedCall {
     call: CallId,
     id: CapabilityId,
@@ -47,9 +48,23 @@ impl StartedCall {
         &self.conversation
     }
 
+    pub(crate) fn arguments_mut(&mut self) -> &mut Value {
+        &mut self.arguments
+    }
+
     /// The arguments, taken out.
     pub fn into_arguments(self) -> Value {
         self.arguments
+    }
+}
+
+/// Without the arguments: secrets may have been filled in.
+impl fmt::Debug for StartedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartedCall")
+            .field("call", &self.call)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 

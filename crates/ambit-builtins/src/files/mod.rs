@@ -4,6 +4,7 @@ mod bounds;
 mod control;
 mod diff;
 mod edit_file;
+mod folders;
 mod glob;
 mod grep;
 mod list_dir;
@@ -34,6 +35,7 @@ use serde_json::{Value, json};
 use crate::declare::{Declaration, object};
 use crate::stop::{self, Stop};
 use bounds::Bounds;
+pub(crate) use folders::{Folders, WholeFile};
 
 const KEY: &str = "files";
 const SUMMARY: &str = "Read, search and change files in the folders it is given.";

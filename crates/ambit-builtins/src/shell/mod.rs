@@ -9,12 +9,15 @@ mod run;
 mod running;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ambit_core::effects::{Effect, Effects};
+use ambit_core::manifest::CapabilityManifest;
 use ambit_core::observation::{Failure, Output};
+use ambit_core::placeholder::SecretField;
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
 use ambit_runtime::resolver::{
     CapabilityResolver, Offer, Resolution, ResolveError, ResolverContext,
@@ -66,6 +69,11 @@ struct ShellConfig {
     timeout_seconds: Option<u64>,
 }
 
+/// What a program inherits from our environment where nothing else is configured.
+pub(crate) fn command_environment() -> BTreeMap<OsString, OsString> {
+    environment::of(std::env::vars_os(), &BTreeMap::new())
+}
+
 /// Makes `shell` grantable.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShellResolver;
@@ -81,7 +89,11 @@ impl CapabilityResolver for ShellResolver {
     }
 
     fn offer(&self) -> Offer {
-        Offer::Declared(run_command().manifest().into_iter().collect())
+        let manifest = run_command().manifest().map(|it| CapabilityManifest {
+            secret_fields: [("env".to_owned(), SecretField::Environment)].into(),
+            ..it
+        });
+        Offer::Declared(manifest.into_iter().collect())
     }
 
     fn config_schema(&self) -> Value {

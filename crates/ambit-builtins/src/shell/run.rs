@@ -11,6 +11,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use ambit_core::observation::{Failure, Output};
+use ambit_core::placeholder::PATTERN;
 use ambit_runtime::process::Group;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +41,13 @@ pub(super) fn input() -> Value {
                     { "type": "string", "minLength": 1, "maxLength": 131_072 },
                 ],
                 "description": "The program and its arguments, such as [\"cargo\", \"test\", \"--lib\"]. One string for a shell only where that was granted.",
+            },
+            "env": {
+                "type": "object",
+                "additionalProperties": { "type": "string", "pattern": PATTERN },
+                "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+                "maxProperties": 16,
+                "description": "Secrets for the command's environment: the variable, called like the secret, and the placeholder use_secret gave for it.",
             },
             "timeout_seconds": {
                 "type": "integer", "minimum": 1, "maximum": 86_400,
@@ -83,6 +91,8 @@ pub(super) fn output() -> Value {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     command: CommandLine,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
     timeout_seconds: Option<u64>,
 }
 
@@ -119,13 +129,15 @@ impl Shell {
         let asked: Arguments = arguments(value)?;
         let limit = self.limit(asked.timeout_seconds)?;
         let argv = self.argv(asked.command)?;
-        self.run_until(&argv, tokio::time::sleep(limit)).await
+        self.run_until(&argv, &asked.env, tokio::time::sleep(limit))
+            .await
     }
 
     /// Runs an allowed command, at most until its time is up.
     pub(super) async fn run_until(
         &self,
         argv: &[String],
+        secrets: &BTreeMap<String, String>,
         time_up: impl Future<Output = ()>,
     ) -> Result<Output, Failure> {
         let Some((program, rest)) = argv.split_first() else {
@@ -137,6 +149,7 @@ impl Shell {
                 .current_dir(&self.cwd)
                 .env_clear()
                 .envs(&self.environment)
+                .envs(secrets)
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped()),

@@ -1,5 +1,6 @@
 //! Commands that really run, and end.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -248,7 +249,11 @@ async fn time_up_kills_the_whole_family_and_keeps_its_output() {
     let dead = tokio::spawn(until_dead(fixture.lifeline(), ready));
     let argv = ["sh", "-c", &format!("echo said; {FAMILY}")].map(str::to_owned);
     let time_up = async { is_ready.await.unwrap() };
-    let output = fixture.shell.run_until(&argv, time_up).await.unwrap();
+    let output = fixture
+        .shell
+        .run_until(&argv, &BTreeMap::new(), time_up)
+        .await
+        .unwrap();
     let structured = output.structured.unwrap();
     assert_eq!(
         structured,

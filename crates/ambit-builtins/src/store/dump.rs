@@ -27,6 +27,14 @@ pub struct PartDump {
     pub tables: BTreeMap<String, Vec<Map<String, Value>>>,
 }
 
+impl Dump {
+    /// How many entries it holds.
+    pub fn rows(&self) -> usize {
+        let parts = self.0.values();
+        parts.flat_map(|it| it.tables.values().map(Vec::len)).sum()
+    }
+}
+
 impl Store {
     /// All of it, as it is at one moment.
     pub fn export(&self) -> Result<Dump, StoreError> {
@@ -67,7 +75,7 @@ fn export(from: &Transaction<'_>, part: &Part) -> Result<PartDump, StoreError> {
     for table in part.tables {
         // The names are constants of this crate.
         let mut rows = from.prepare(&format!("SELECT * FROM {table} ORDER BY rowid"))?;
-        let columns: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let rows = rows.query_map([], |row| {
             let cells = columns.iter().enumerate();
             cells
@@ -104,11 +112,7 @@ fn import(into: &Transaction<'_>, part: &Part, content: &PartDump) -> Result<usi
     for table in part.tables {
         let columns: Vec<String> = {
             let statement = into.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
-            statement
-                .column_names()
-                .into_iter()
-                .map(str::to_owned)
-                .collect()
+            statement.column_names().map(str::to_owned).collect()
         };
         for row in content.tables.get(*table).into_iter().flatten() {
             if let Some(column) = row.keys().find(|it| !columns.contains(it)) {

@@ -32,7 +32,12 @@ const NAME: &str = "data.db";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything kept in it.
-const PARTS: &[&Part] = &[&crate::tasks::PART, &crate::triggers::PART];
+const PARTS: &[&Part] = &[
+    &crate::secrets::PART,
+    &crate::memory::PART,
+    &crate::tasks::PART,
+    &crate::triggers::PART,
+];
 
 /// One workspace's database, and the folder it is in.
 pub struct Store {

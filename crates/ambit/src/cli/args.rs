@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Logout(LogoutArgs),
     /// Keep secrets, encrypted, for use as ${secret:NAME}
     Secrets(SecretsArgs),
+    /// Export what built-in capabilities keep for this workspace, or bring it back
+    Data(DataArgs),
     /// Show the journal, or verify it
     Log(LogArgs),
     /// Recompute a session's recorded decisions and compare; nothing is executed
@@ -433,7 +435,11 @@ pub(crate) enum AgentsCommand {
 #[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     /// The agent
-    pub(crate) name: String,
+    #[arg(required_unless_present = "operator")]
+    pub(crate) name: Option<String>,
+    /// A token that answers what waits for a person, for no agent
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) operator: bool,
     /// Revoke its tokens, or the one with this number; it still needs one
     #[arg(long, value_name = "N", num_args = 0..=1)]
     pub(crate) revoke: Option<Option<i64>>,
@@ -480,11 +486,35 @@ pub(crate) enum SecretsCommand {
         /// The name
         name: String,
     },
+    /// List those that agents of this workspace ask for
+    Requests,
     /// Show one, on a terminal only
     Get {
         /// The name
         name: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub(crate) command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Write everything as JSON
+    Export {
+        /// Into this file, instead of standard output
+        file: Option<PathBuf>,
+    },
+    /// Bring an export back; entries of the same key are replaced, others stay
+    Import {
+        /// The export; `-` for standard input
+        file: PathBuf,
+    },
+    /// Say in which folder it is
+    Where,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,7 @@ use crate::cli::fail::{Exit, Fail};
 use crate::cli::listing::{List, Listed, Shown, Unavailable};
 use crate::cli::printer::{BAD, BOLD, DIM, GOOD, Printer, WARN, columns, counted, fit, styled};
 use crate::cli::setup::{Setup, seen};
+use crate::cli::unresolved::unresolved;
 use crate::config::Problem;
 
 /// An entry, and why it cannot be used, if so.
@@ -113,11 +114,16 @@ pub(crate) fn ls(setup: &Setup, args: &LsArgs, printer: &Printer) -> Result<Exit
             }
         }
     } else {
-        rows.extend(
-            catalog
-                .iter()
-                .map(|entry| (&**entry, why_not(&catalog, entry))),
-        );
+        let unresolved = unresolved(setup, &market)?;
+        let nobody = |entry: &CapabilityDescriptor| {
+            let key = entry.source.split_once(':').map(|it| it.1);
+            let found = unresolved.get(key?)?;
+            Some(Cow::Owned(found.reason.clone()))
+        };
+        rows.extend(catalog.iter().map(|entry| {
+            let reason = why_not(&catalog, entry).or_else(|| nobody(entry));
+            (&**entry, reason)
+        }));
     }
     rows.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
     if printer.is_json() {

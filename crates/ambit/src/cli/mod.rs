@@ -7,6 +7,7 @@ mod ask;
 mod call;
 mod catalog;
 mod check;
+mod data;
 mod decide;
 mod definitions;
 mod discover;
@@ -24,6 +25,7 @@ mod printer;
 mod secrets;
 mod serve;
 mod setup;
+mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -88,7 +90,8 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Agents(args) => agents::agents(setup, args.command, printer),
         Command::Login(args) => login::login(setup()?, &args, printer),
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
-        Command::Secrets(args) => secrets::secrets(args.command, printer),
+        Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
+        Command::Data(args) => data::data(&setup()?, &args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),

@@ -2,11 +2,14 @@
 
 use std::io::{self, IsTerminal, Read};
 
+use ambit_builtins::secrets::SecretRequest;
+use ambit_core::printable::printable;
 use serde_json::json;
 
 use crate::cli::args::SecretsCommand;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::Printer;
+use crate::cli::setup::Setup;
 use crate::config::Problem;
 use crate::places::Places;
 use crate::secrets::{SecretStore, SecretValue};
@@ -14,12 +17,17 @@ use crate::secrets::{SecretStore, SecretValue};
 /// Longest secret: keys and certificates fit, files do not.
 const LONGEST: u64 = 64 << 10;
 
-pub(crate) fn secrets(command: SecretsCommand, printer: &Printer) -> Result<Exit, Fail> {
+pub(crate) fn secrets(
+    setup: impl FnOnce() -> Result<Setup, Fail>,
+    command: SecretsCommand,
+    printer: &Printer,
+) -> Result<Exit, Fail> {
     let store = SecretStore::open(&Places::from_process()?);
     match command {
         SecretsCommand::Set { name } => {
             let value = read_value(&name)?;
             store.set(&name, value)?;
+            answered(&name);
             if printer.is_json() {
                 printer.document(json!({"name": name, "stored": true}));
             } else {
@@ -36,6 +44,7 @@ pub(crate) fn secrets(command: SecretsCommand, printer: &Printer) -> Result<Exit
             }
             Ok(Exit::Done)
         }
+        SecretsCommand::Requests => requests(&setup()?, printer),
         SecretsCommand::Rm { name } => {
             let was = store.remove(&name)?;
             if !was {
@@ -60,6 +69,42 @@ pub(crate) fn secrets(command: SecretsCommand, printer: &Printer) -> Result<Exit
             Ok(Exit::Done)
         }
     }
+}
+
+/// Whoever asked for it in this workspace need not ask any longer. What cannot be looked up here,
+/// with a broken config for one, stays asked for.
+fn answered(name: &str) {
+    if let Ok(setup) = Setup::read(false) {
+        let store = setup.store();
+        if store.path().exists() {
+            let _ = SecretRequest::answered(&store, name);
+        }
+    }
+}
+
+fn requests(setup: &Setup, printer: &Printer) -> Result<Exit, Fail> {
+    let store = setup.store();
+    let requests = match store.path().exists() {
+        true => SecretRequest::all(&store)
+            .map_err(|error| Fail::no(Problem::error("data_unusable", error.to_string())))?,
+        false => Vec::new(),
+    };
+    if printer.is_json() {
+        let requests: Vec<_> = requests
+            .iter()
+            .map(|it| json!({"name": it.name, "agent": it.agent, "reason": it.reason, "at": it.at.to_string()}))
+            .collect();
+        printer.document(json!({"requests": requests}));
+    } else if requests.is_empty() {
+        printer.note("no agent asks for a secret");
+    } else {
+        for it in &requests {
+            let (name, reason) = (printable(&it.name), printable(&it.reason));
+            printer.line(format!("{name}  for {}: {reason}", it.agent));
+        }
+        printer.note("set one with `ambit secrets set NAME`");
+    }
+    Ok(Exit::Done)
 }
 
 fn unknown(name: &str) -> Fail {

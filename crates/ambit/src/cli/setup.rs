@@ -199,7 +199,10 @@ impl Setup {
 
     /// The built-in capabilities, on what this workspace keeps.
     fn builtins(&self) -> Builtins {
-        Builtins::new(self.store())
+        Builtins {
+            vault: Some(Arc::new(SecretStore::open(&self.places))),
+            ..Builtins::new(self.store())
+        }
     }
 
     /// What built-in capabilities keep for this workspace.
@@ -346,6 +349,7 @@ impl Setup {
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
             callbacks: Default::default(),
+            within: None,
         })
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use age::DecryptError;
 use age::secrecy::zeroize::Zeroizing;
 use age::x25519::Identity;
+use ambit_builtins::secrets::Vault;
 use thiserror::Error;
 
 use super::key::KeySource;
@@ -106,6 +107,25 @@ pub struct SecretStore {
     store: PathBuf,
     /// Where the key may be, in the order of looking; a new one is made in the last that can.
     keys: Vec<KeySource>,
+}
+
+impl Vault for SecretStore {
+    fn has(&self, name: &str) -> Result<bool, String> {
+        self.get(name).map(|it| it.is_some()).map_err(told)
+    }
+
+    fn value(&self, name: &str) -> Result<Option<String>, String> {
+        let value = self.get(name).map_err(told)?;
+        Ok(value.map(|it| it.expose().to_owned()))
+    }
+}
+
+/// An error with what to do about it.
+fn told(error: SecretsError) -> String {
+    match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    }
 }
 
 pub(super) type Secrets = BTreeMap<String, SecretValue>;

@@ -31,7 +31,7 @@ pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApp
 pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
-pub use tokens::IssuedToken;
+pub use tokens::{IssuedToken, OPERATOR};
 
 const VERSION: i64 = 3;
 

@@ -46,6 +46,22 @@ pub(crate) fn call(home: &Home, id: &str, input: impl ToString, more: &[&str]) -
     home.run(&arguments)
 }
 
+/// Calls as processes that all run at the same time: what to call, with what, as which agent.
+pub(crate) fn at_once<'a>(
+    home: &Home,
+    calls: impl IntoIterator<Item = (&'a str, Value, &'a str)>,
+) -> Vec<Run> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = calls
+            .into_iter()
+            .map(|(id, input, agent)| {
+                scope.spawn(move || call(home, id, input, &["--agent", agent]))
+            })
+            .collect();
+        running.into_iter().map(|it| it.join().unwrap()).collect()
+    })
+}
+
 /// How a call ended, on one line: `completed`, or the status and the code.
 #[track_caller]
 pub(crate) fn ended(run: &Run) -> String {

@@ -19,6 +19,7 @@ use crate::cli::args::AgentArgs;
 use crate::cli::fail::{Exit, Fail, with_sources};
 use crate::cli::printer::{BAD, DIM, GOOD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
+use crate::cli::unresolved::unresolved;
 use crate::config::Severity;
 use crate::places::Places;
 use crate::secrets::SecretStore;
@@ -144,6 +145,7 @@ fn configuration(trust_project: bool) -> Configured {
         findings: files(&setup),
         ..Configured::default()
     };
+    configured.findings.push(kept(&setup));
     if let Err(fail) = capabilities(&setup, &mut configured) {
         let what = fail.problems.first().map(ToString::to_string);
         let finding = Finding::new("catalog", Health::Broken, what.unwrap_or_default());
@@ -223,8 +225,47 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
         };
         configured.findings.push(finding);
     }
+    configured.findings.extend(builtins(setup, &market)?);
     configured.findings.extend(saved(configured));
     Ok(())
+}
+
+/// Built-in capabilities that bring nothing, and what to do about it.
+fn builtins(setup: &Setup, market: &CapabilityMarketplace) -> Result<Vec<Finding>, Fail> {
+    let unresolved = unresolved(setup, market)?;
+    let (granted, others): (Vec<_>, Vec<_>) = unresolved
+        .into_iter()
+        .partition(|(_, it)| it.granted_to.is_some());
+    let mut findings: Vec<Finding> = granted
+        .into_iter()
+        .map(|(key, it)| {
+            let agent = it.granted_to.unwrap_or_default();
+            let what = format!("`{key}` was granted to {agent} and brings nothing");
+            Finding::new("built-in", Health::Odd, what).hint(it.reason)
+        })
+        .collect();
+    if !others.is_empty() {
+        let keys: Vec<&str> = others.iter().map(|(key, _)| key.as_str()).collect();
+        let what = format!("not in use and not configured: {}", keys.join(", "));
+        let finding = Finding::new("built-in", Health::Fine, what);
+        findings.push(others.into_iter().fold(finding, |finding, (key, it)| {
+            finding.hint(format!("{key}: {}", it.reason))
+        }));
+    }
+    Ok(findings)
+}
+
+/// What built-in capabilities keep for this workspace.
+fn kept(setup: &Setup) -> Finding {
+    let store = setup.store();
+    match store.check() {
+        Ok(()) if !store.path().exists() => {
+            let what = format!("{} (nothing kept yet)", store.folder().display());
+            Finding::new("data", Health::Fine, what)
+        }
+        Ok(()) => Finding::new("data", Health::Fine, store.folder().display().to_string()),
+        Err(error) => Finding::new("data", Health::Broken, error.to_string()),
+    }
 }
 
 /// What an agent's model is shown at the beginning of a session.
