@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+mod asked;
 pub mod audio;
 mod declare;
 pub mod files;
 pub mod media;
-mod asked;
 pub mod memory;
 mod moment;
+pub mod notices;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -26,14 +27,7 @@ pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files",
-    "shell",
-    "secrets",
-    "media",
-    "audio",
-    "memory",
-    "tasks",
-    "triggers",
+    "files", "shell", "secrets", "media", "audio", "memory", "tasks", "triggers",
 ];
 
 /// Tells the time.
@@ -58,6 +52,16 @@ impl Builtins {
             clock: Arc::new(Timestamp::now),
             vault: None,
         }
+    }
+
+    /// All triggers of the workspace, for the person.
+    pub fn triggers(&self) -> triggers::Overview {
+        triggers::Overview::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
+    /// What runs in the background had to say.
+    pub fn notices(&self) -> notices::Notices {
+        notices::Notices::new(Arc::clone(&self.store), Arc::clone(&self.clock))
     }
 
     /// Everything this crate makes grantable.

@@ -37,6 +37,7 @@ const PARTS: &[&Part] = &[
     &crate::memory::PART,
     &crate::tasks::PART,
     &crate::triggers::PART,
+    &crate::notices::PART,
 ];
 
 /// One workspace's database, and the folder it is in.

@@ -27,6 +27,9 @@ impl Overview {
 
     /// Every trigger, with its owner.
     pub fn triggers(&self) -> Result<Vec<Shown>, StoreError> {
+        if !self.store.path().exists() {
+            return Ok(Vec::new());
+        }
         let now = (self.clock)();
         self.look(|roster| {
             let shown = roster.all(None)?.into_iter().map(|it| {

@@ -22,7 +22,7 @@ use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
 use ambit_runtime::registry::CapabilityRegistry;
-use ambit_runtime::resolver::Offer;
+use ambit_runtime::resolver::{Callbacks, Offer};
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
@@ -198,7 +198,7 @@ impl Setup {
     }
 
     /// The built-in capabilities, on what this workspace keeps.
-    fn builtins(&self) -> Builtins {
+    pub(crate) fn builtins(&self) -> Builtins {
         Builtins {
             vault: Some(Arc::new(SecretStore::open(&self.places))),
             ..Builtins::new(self.store())
@@ -348,7 +348,10 @@ impl Setup {
             agent_dir: self.places.data().join("agents").join(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
-            callbacks: Default::default(),
+            callbacks: Callbacks {
+                notify: Some(self.builtins().notices().notify()),
+                ..Callbacks::default()
+            },
             within: None,
         })
     }

@@ -13,6 +13,7 @@
 mod approvals;
 mod builtins_memory;
 mod builtins_tasks;
+mod builtins_triggers;
 mod client;
 mod clients;
 mod config;

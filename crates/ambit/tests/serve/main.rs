@@ -10,6 +10,7 @@
 mod abuse;
 mod access;
 mod eras;
+mod hooks;
 mod http;
 mod operations;
 mod reload;

@@ -153,10 +153,7 @@ async fn due_times_are_started_when_they_come_across_a_change_of_clocks() {
     stage.add(cron("30 2 * * *"), "night", Missed::Once);
     stage.add(cron("0 9 * * *"), "morning", Missed::Skip);
     let duty = stage.begin();
-    for expected in [
-        "night due 29T01:30:00 +0",
-        "morning due 29T07:00:00 +0",
-    ] {
+    for expected in ["night due 29T01:30:00 +0", "morning due 29T07:00:00 +0"] {
         assert_eq!(stage.next().await, expected);
     }
     end(duty).await;

@@ -150,7 +150,10 @@ impl Endpoint {
         visitor: Visitor,
         wanted: NewSession,
     ) -> Result<SessionDocument, Problem> {
-        let caller = self.door.load().speaks_for(visitor, wanted.agent.as_deref());
+        let caller = self
+            .door
+            .load()
+            .speaks_for(visitor, wanted.agent.as_deref());
         let caller = caller.map_err(|reason| Problem::no_agent(reason, wanted.agent.as_deref()))?;
         let generation = self.generation.load_full();
         let session = self

@@ -336,7 +336,10 @@ impl Described {
         });
         if let (Some(of), Some(map)) = (self.takes, written.as_object_mut()) {
             let content = json!({"application/json": {"schema": of(schemas)}});
-            map.insert("requestBody".to_owned(), json!({"required": true, "content": content}));
+            map.insert(
+                "requestBody".to_owned(),
+                json!({"required": true, "content": content}),
+            );
         }
         written
     }
@@ -345,7 +348,9 @@ impl Described {
 /// What every request may be refused for.
 const ALWAYS: &[&str] = &["400", "401", "403", "404", "413", "503"];
 /// In a session that was.
-const SESSION: &[&str] = &["400", "401", "403", "404", "409", "410", "413", "422", "503"];
+const SESSION: &[&str] = &[
+    "400", "401", "403", "404", "409", "410", "413", "422", "503",
+];
 
 fn session_id() -> Value {
     json!([{
@@ -402,7 +407,11 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Selects what the model sees now, from the goal, touched files, evidence, and what the session has found, called and heard. A mode narrows the session's own for this turn, and never widens it.",
         parameters: session_id(),
         takes: Some(schema::<NewTurn>),
-        brings: ("200", "What the model is given, and why.", Some(schema::<Turn>)),
+        brings: (
+            "200",
+            "What the model is given, and why.",
+            Some(schema::<Turn>),
+        ),
         problems: SESSION,
     };
     let key = json!({
@@ -464,7 +473,10 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         problems: ALWAYS,
     };
     let mut stream = events.write(schemas);
-    if let Some(answer) = stream.pointer_mut("/responses/200").and_then(Value::as_object_mut) {
+    if let Some(answer) = stream
+        .pointer_mut("/responses/200")
+        .and_then(Value::as_object_mut)
+    {
         let text = json!({"text/event-stream": {"schema": {"type": "string"}}});
         answer.insert("content".to_owned(), text);
     }

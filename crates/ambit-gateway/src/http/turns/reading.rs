@@ -23,7 +23,10 @@ pub(super) fn read<T: Body>(body: &[u8]) -> Result<T, Problem> {
         text => text,
     };
     let value = parse_strict(text).map_err(|error| {
-        Problem::bad("body_not_json", format!("the body is not usable JSON: {error}"))
+        Problem::bad(
+            "body_not_json",
+            format!("the body is not usable JSON: {error}"),
+        )
     })?;
     let Value::Object(fields) = &value else {
         let message = "the body must be a JSON object";
