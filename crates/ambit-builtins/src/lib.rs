@@ -9,6 +9,7 @@ use store::Store;
 
 mod asked;
 pub mod audio;
+pub mod compute;
 mod declare;
 pub mod files;
 pub mod media;
@@ -27,7 +28,7 @@ pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files", "shell", "secrets", "media", "audio", "memory", "tasks", "triggers",
+    "files", "shell", "compute", "secrets", "media", "audio", "memory", "tasks", "triggers",
 ];
 
 /// Tells the time.
@@ -69,6 +70,7 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(compute::ComputeResolver),
             Arc::new(SecretsResolver {
                 vault: self.vault.clone(),
                 store: Arc::clone(&self.store),
@@ -134,6 +136,22 @@ mod tests {
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
             local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__compute__calculate | reads | low | 
+            local__compute__statistics | reads | low | 
+            local__compute__convert_units | reads | low | 
+            local__compute__date_convert | reads | low | 
+            local__compute__date_add | reads | low | 
+            local__compute__date_difference | reads | low | 
+            local__compute__json_query | reads | low | 
+            local__compute__json_patch | reads | low | 
+            local__compute__json_merge | reads | low | 
+            local__compute__text_diff | reads | low | 
+            local__compute__regex_find | reads | low | 
+            local__compute__regex_replace | reads | low | 
+            local__compute__regex_split | reads | low | 
+            local__compute__hash | reads | low | 
+            local__compute__base64_encode | reads | low | 
+            local__compute__base64_decode | reads | low | 
             local__secrets__list_secrets | reads | low | secrets:list
             local__secrets__describe_secret | reads | low | secrets:list
             local__secrets__request_secret | reads writes | medium | secrets:request

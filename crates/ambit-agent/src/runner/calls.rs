@@ -134,7 +134,10 @@ impl Calls<'_> {
             let found = visible.find(name).and_then(|id| catalog.get(id));
             found.is_some_and(|it| {
                 it.id.source() == Source::Local
-                    && it.permissions.iter().any(|it| it.as_str().starts_with("fs:"))
+                    && it
+                        .permissions
+                        .iter()
+                        .any(|it| it.as_str().starts_with("fs:"))
             })
         };
         let about = intents.iter().filter(|it| about_files(&it.wanted.name));
