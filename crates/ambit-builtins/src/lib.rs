@@ -17,8 +17,9 @@ pub mod management;
 pub mod media;
 pub mod memory;
 mod moment;
-pub mod own;
 pub mod notes;
+pub mod notices;
+pub mod own;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -27,6 +28,7 @@ pub mod store;
 pub mod tasks;
 #[cfg(test)]
 mod trial;
+pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
@@ -42,6 +44,7 @@ pub const KEYS: &[&str] = &[
     "tasks",
     "self",
     "agent-management",
+    "triggers",
 ];
 
 /// Tells the time.
@@ -74,6 +77,16 @@ impl Builtins {
         }
     }
 
+    /// All triggers of the workspace, for the person.
+    pub fn triggers(&self) -> triggers::Overview {
+        triggers::Overview::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
+    /// What runs in the background had to say.
+    pub fn notices(&self) -> notices::Notices {
+        notices::Notices::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
     /// Everything this crate makes grantable.
     pub fn resolvers(&self) -> Vec<Arc<dyn CapabilityResolver>> {
         vec![
@@ -93,6 +106,7 @@ impl Builtins {
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(own::SelfResolver(self.clone())),
             Arc::new(management::ManagementResolver(self.clone())),
+            Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
     }
 }
@@ -212,7 +226,12 @@ mod tests {
             local__agent-management__read_agent | reads | low | agents:read
             local__agent-management__create_agent | reads writes | high | agents:write
             local__agent-management__update_agent | reads writes | high | agents:write
-            local__agent-management__delete_agent | reads writes destructive | high | agents:write"#]]
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write
+            local__triggers__list_triggers | reads | low | triggers:read
+            local__triggers__create_trigger | reads writes | high | triggers:write
+            local__triggers__update_trigger | reads writes | high | triggers:write
+            local__triggers__remove_trigger | reads writes | medium | triggers:write
+            local__triggers__run_trigger_now | reads writes | high | triggers:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

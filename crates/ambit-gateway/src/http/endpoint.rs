@@ -111,6 +111,7 @@ impl Endpoint {
             }
             (Access::Refused(reason), _) => refused(reason).map(Held::nothing),
             (Access::Turns(visitor), _) => Box::pin(self.turns(visitor, request, connection)).await,
+            (Access::Hook(hook), _) => self.hook(hook, request).await.map(Held::nothing),
             (Access::Page(page), _) => self.page(page, request.method()).await.map(Held::nothing),
             (Access::Agent(caller), _) => self.agent(&caller, request, connection).await,
         };

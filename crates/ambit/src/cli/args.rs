@@ -75,6 +75,10 @@ pub(crate) enum Command {
     Secrets(SecretsArgs),
     /// Export what built-in capabilities keep for this workspace, or bring it back
     Data(DataArgs),
+    /// List triggers and their runs, or remove one
+    Triggers(TriggersArgs),
+    /// Read what agents said in the background
+    Notices(NoticesArgs),
     /// Show the journal, or verify it
     Log(LogArgs),
     /// Recompute a session's recorded decisions and compare; nothing is executed
@@ -604,6 +608,41 @@ pub(crate) enum DataCommand {
     },
     /// Say in which folder it is
     Where,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TriggersArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<TriggersCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TriggersCommand {
+    /// List the triggers of every agent in this workspace
+    Ls,
+    /// Show how runs ended, newest first
+    History {
+        /// Only of this trigger
+        id: Option<String>,
+        /// Most runs to show
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
+    /// Remove a trigger, whichever agent made it
+    Rm {
+        /// The trigger
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoticesArgs {
+    /// Show those that were read before, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Leave them unread
+    #[arg(long)]
+    pub(crate) peek: bool,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,7 @@ mod init;
 mod listing;
 mod login;
 mod mcp;
+mod notices;
 mod own;
 mod printer;
 mod proposals;
@@ -30,6 +31,7 @@ mod run;
 mod secrets;
 mod serve;
 pub(crate) mod setup;
+mod triggers;
 mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -97,6 +99,8 @@ fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
         Command::Data(args) => data::data(&setup()?, &args.command, printer),
+        Command::Triggers(args) => triggers::triggers(&setup()?, args.command, printer),
+        Command::Notices(args) => notices::notices(&setup()?, &args, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),

@@ -22,7 +22,7 @@ use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
 use ambit_runtime::registry::CapabilityRegistry;
-use ambit_runtime::resolver::Offer;
+use ambit_runtime::resolver::{Callbacks, Offer};
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
@@ -432,7 +432,10 @@ impl Setup {
             agent_dir: self.agent_dir(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
-            callbacks: Default::default(),
+            callbacks: Callbacks {
+                notify: Some(self.builtins().notices().notify()),
+                ..Callbacks::default()
+            },
             within: None,
         })
     }

@@ -16,6 +16,7 @@ mod builtins_memory;
 mod builtins_notes;
 mod builtins_self;
 mod builtins_tasks;
+mod builtins_triggers;
 mod client;
 mod clients;
 mod config;

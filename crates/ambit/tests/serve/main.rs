@@ -11,6 +11,7 @@ mod abuse;
 mod access;
 mod eras;
 mod harness;
+mod hooks;
 mod http;
 mod operations;
 mod reload;

@@ -67,6 +67,7 @@ fn ask(door: &Door, path: &str, headers: &[(&str, &str)]) -> String {
         Access::Turns(Visitor::Operator) => "operator".to_owned(),
         Access::Turns(Visitor::Harness(None)) => "harness".to_owned(),
         Access::Turns(Visitor::Harness(Some(_))) => "harness by token".to_owned(),
+        Access::Hook(hook) => format!("hook {hook}"),
         Access::Page(page) => format!("{page:?}"),
         Access::Refused(reason) => format!("no {reason:?}"),
     }
@@ -185,6 +186,15 @@ fn paths_and_tokens() {
     for (path, token, expected) in [
         // path, token, and what it is with: mixed, open, locked
         ("/mcp", None, ["default", "no Path", "no Token"]),
+        ("/hooks/g-a", None, ["hook g-a", "hook g-a", "hook g-a"]),
+        (
+            "/hooks/g-a?x",
+            Some(CODER),
+            ["hook g-a", "hook g-a", "hook g-a"],
+        ),
+        ("/hooks", None, ["no Path", "no Path", "no Path"]),
+        ("/hooks/", None, ["no Path", "no Path", "no Path"]),
+        ("/hooks/a/b", None, ["no Path", "no Path", "no Path"]),
         ("/mcp/", None, ["default", "no Path", "no Token"]),
         ("/mcp?x=1", None, ["default", "no Path", "no Token"]),
         ("/mcp/default", None, ["default", "no Path", "no Token"]),
