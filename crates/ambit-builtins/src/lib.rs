@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+mod asked;
 pub mod audio;
 pub mod compute;
 mod declare;
 pub mod files;
 pub mod media;
-mod asked;
 pub mod memory;
 mod moment;
 mod pack;
@@ -26,14 +26,7 @@ mod trial;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files",
-    "shell",
-    "compute",
-    "secrets",
-    "media",
-    "audio",
-    "memory",
-    "tasks",
+    "files", "shell", "compute", "secrets", "media", "audio", "memory", "tasks",
 ];
 
 /// Tells the time.
