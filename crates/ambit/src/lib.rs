@@ -4,6 +4,7 @@ pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod follow;
+mod keys;
 pub mod places;
 pub mod project;
 pub mod secrets;

@@ -37,6 +37,7 @@ use crate::cli::fail::Fail;
 use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
 use crate::follow::{Elsewhere, keep_up};
+use crate::keys;
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::{Logins, SecretStore};
 use crate::servers::Servers;
@@ -215,9 +216,11 @@ impl Setup {
 
     fn registry_of(&self, servers: &Servers, skills: &Written) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in self.builtins_with(skills).resolvers() {
-            register(&registry, resolver);
-        }
+        let taken = &self.loaded.config.mcp_servers;
+        let builtins = self.builtins_with(skills).resolvers().into_iter();
+        builtins
+            .filter(|it| !taken.contains_key(it.key()))
+            .for_each(|it| register(&registry, it));
         register(&registry, Arc::clone(&skills.resolver) as _);
         servers.resolvers().for_each(|it| register(&registry, it));
         registry
@@ -515,18 +518,9 @@ pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
     });
 }
 
-/// The capability keys that are there without any server.
-pub(crate) fn reserved_names() -> Vec<String> {
-    let builtins = ambit_builtins::KEYS.iter().copied();
-    builtins
-        .chain([ambit_skills::resolver::KEY])
-        .map(str::to_owned)
-        .collect()
-}
-
 /// Servers named like a capability that is there already: a grant could mean either.
 fn taken_names(loaded: &Loaded) -> Vec<Problem> {
-    let own = reserved_names();
+    let own = keys::reserved();
     let servers = loaded.config.mcp_servers.keys();
     servers
         .filter(|name| own.contains(name))

@@ -26,7 +26,12 @@ pub(crate) fn unresolved(
     market: &CapabilityMarketplace,
 ) -> Result<BTreeMap<String, Unresolved>, Fail> {
     let mut found = BTreeMap::new();
-    for key in ambit_builtins::KEYS {
+    let servers = &setup.loaded.config.mcp_servers;
+    // What a server has in its place is the server's.
+    for key in ambit_builtins::KEYS
+        .iter()
+        .filter(|it| !servers.contains_key(**it))
+    {
         let granted: Vec<(&String, Value)> = setup
             .loaded
             .config
