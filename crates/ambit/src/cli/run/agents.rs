@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ambit_agent::config::EngineConfig;
 use ambit_agent::engine::Engine;
+use ambit_agent::error::EngineError;
 use ambit_agent::runner::{AgentProfile, Agents, RunLimits};
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::suggest::{did_you_mean, suggest};
@@ -14,6 +15,7 @@ use super::{engine_problem, limits, named};
 use crate::cli::args::{AgentArgs, RunArgs};
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
+use crate::config::Problem;
 use crate::project::project_kinds;
 
 /// All agents of the configuration.
@@ -29,7 +31,7 @@ struct Configured {
     description: Option<String>,
     instructions: Option<String>,
     spec: SessionSpec,
-    model: Result<EngineConfig, String>,
+    model: Result<EngineConfig, Problem>,
 }
 
 impl ConfiguredAgents {
@@ -49,9 +51,7 @@ impl ConfiguredAgents {
                 description: agent.description.clone(),
                 instructions: agent.instructions.clone(),
                 spec,
-                model: model
-                    .map(|(_, model)| model.clone())
-                    .map_err(|it| it.to_string()),
+                model: model.map(|(_, model)| model.clone()),
             };
             agents.insert(name.clone(), configured);
         }
@@ -65,39 +65,21 @@ impl ConfiguredAgents {
 
     /// The agent that was chosen, or why it cannot be run.
     pub(super) fn chosen(&self, setup: &Setup, args: &AgentArgs) -> Result<AgentProfile, Fail> {
-        let (name, agent) = setup.agent(args.agent.as_deref())?;
-        if self.script.is_none() {
-            // With its place and hint, before anything is started.
-            setup
-                .loaded
-                .config
-                .model_of(agent, None)
-                .map(drop)
-                .or_else(|problem| match self.agents.get(name) {
-                    Some(Configured { model: Ok(_), .. }) => Ok(()),
-                    _ => Err(problem),
-                })?;
+        let (name, _) = setup.agent(args.agent.as_deref())?;
+        let agent = self.agents.get(name).ok_or_else(|| unknown(name))?;
+        if let (None, Err(problem)) = (&self.script, &agent.model) {
+            return Err(Fail::usage(problem.clone()));
         }
-        let configured = self.agents.get(name);
-        let engine = configured.map(|it| self.engine(it));
-        match (configured, engine) {
-            (Some(it), Some(Ok(engine))) => Ok(self.of(it, engine)),
-            (_, Some(Err(error))) => Err(Fail::usage(engine_problem(&error))),
-            _ => Err(setup.agent(Some(name)).err().unwrap_or_else(|| Fail {
-                exit: crate::cli::fail::Exit::Bug,
-                problems: Vec::new(),
-            })),
-        }
+        let engine = self.engine(agent);
+        let engine = engine.map_err(|error| Fail::usage(engine_problem(&error)))?;
+        Ok(self.of(agent, engine))
     }
 
-    fn engine(
-        &self,
-        agent: &Configured,
-    ) -> Result<Arc<dyn Engine>, ambit_agent::error::EngineError> {
+    fn engine(&self, agent: &Configured) -> Result<Arc<dyn Engine>, EngineError> {
         match (&self.script, &agent.model) {
             (Some(script), _) => Ok(Arc::clone(script)),
             (None, Ok(model)) => model.open(),
-            (None, Err(why)) => Err(ambit_agent::error::EngineError::Config(why.clone())),
+            (None, Err(why)) => Err(EngineError::Config(why.to_string())),
         }
     }
 
@@ -110,6 +92,10 @@ impl ConfiguredAgents {
             limits: self.limits,
         }
     }
+}
+
+fn unknown(name: &str) -> Fail {
+    Fail::usage(Problem::error("unknown_agent", format!("there is no agent `{name}`")))
 }
 
 impl Agents for ConfiguredAgents {
