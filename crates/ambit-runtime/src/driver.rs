@@ -40,6 +40,16 @@ pub struct CallRequest {
     pub arguments: Value,
 }
 
+impl CallRequest {
+    /// A call of this, with that.
+    pub fn new(target: impl Into<String>, arguments: Value) -> Self {
+        CallRequest {
+            target: target.into(),
+            arguments,
+        }
+    }
+}
+
 /// How a call ended, and where that is on record.
 #[derive(Debug)]
 pub struct CallReport {
@@ -294,6 +304,7 @@ impl Drive<'_> {
             Err(_) => Fact::ApprovalTimedOut,
             Ok(ApprovalReply::NobodyToAsk { how }) => Fact::NobodyToAsk { how },
             Ok(ApprovalReply::Answered(answer)) => {
+                let answer = request.reason.bounded(answer);
                 if matches!(answer, Answer::Session | Answer::Always) {
                     self.session.stand(StandingApproval {
                         id: request.id,

@@ -15,6 +15,7 @@ use super::models::Reveal;
 use crate::engine::ModelRequest;
 use crate::message::{AssistantPart, Message, ToolResult};
 use crate::piece::{Piece, pieces, text_of};
+use crate::schema::fitted;
 
 /// What a search for tools is called here.
 const SEARCH: &str = "tool_search";
@@ -88,6 +89,9 @@ fn deferred<'a>(request: &ModelRequest<'a>) -> BTreeSet<&'a str> {
 fn tools(tools: &[Value], deferred: &BTreeSet<&str>) -> Value {
     let mut tools = tools.to_vec();
     for tool in &mut tools {
+        if let Some(schema) = tool.get_mut("input_schema") {
+            *schema = fitted(schema);
+        }
         let is_deferred = name_of(tool).is_some_and(|name| deferred.contains(name));
         if let (true, Some(tool)) = (is_deferred, tool.as_object_mut()) {
             tool.insert("defer_loading".to_owned(), json!(true));

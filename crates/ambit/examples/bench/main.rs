@@ -15,6 +15,7 @@ mod report;
 mod runner;
 mod sample;
 mod select;
+mod turns;
 
 use std::error::Error;
 use std::io::Write;
@@ -32,6 +33,7 @@ const BENCHES: [(&str, Bench); 7] = [
     ("runner", runner::measure),
     ("mcp", mcp::measure),
     ("http", http::measure),
+    ("turns", turns::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

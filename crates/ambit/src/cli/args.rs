@@ -75,6 +75,10 @@ pub(crate) enum Command {
     Secrets(SecretsArgs),
     /// Export what built-in capabilities keep for this workspace, or bring it back
     Data(DataArgs),
+    /// List triggers and their runs, or remove one
+    Triggers(TriggersArgs),
+    /// Read what agents said in the background
+    Notices(NoticesArgs),
     /// Show the journal, or verify it
     Log(LogArgs),
     /// Recompute a session's recorded decisions and compare; nothing is executed
@@ -428,14 +432,22 @@ pub(crate) struct TrustArgs {
 pub(crate) enum TrustCommand {
     /// List what has been accepted, and what waits, with what is different
     Ls,
-    /// Accept tools of servers as they are defined now
+    /// Accept tools of servers as they are defined now, or edits agents proposed
     Accept {
-        /// Their ids, as `ambit trust ls` lists them
-        #[arg(required_unless_present = "server")]
+        /// Ids of tools, as `ambit trust ls` lists them
+        #[arg(required_unless_present_any = ["server", "edit"])]
         ids: Vec<String>,
+        /// Make the proposed edit of this number; may be repeated
+        #[arg(long, value_name = "N")]
+        edit: Vec<i64>,
         /// Everything that waits of this server; may be repeated
         #[arg(long, value_name = "NAME")]
         server: Vec<String>,
+    },
+    /// Forget an edit an agent proposed
+    Drop {
+        /// Its number
+        number: i64,
     },
     /// Accept the edits that a running `ambit serve` holds back
     Reload,
@@ -494,6 +506,23 @@ pub(crate) struct AgentsArgs {
 pub(crate) enum AgentsCommand {
     /// Issue a token for clients over HTTP, shown once; or take tokens back
     Token(TokenArgs),
+    /// What an agent changed about itself: instructions, responsibilities, skills
+    History {
+        /// The agent
+        name: String,
+        /// This one in full: what it said before and after
+        #[arg(value_name = "VERSION")]
+        number: Option<i64>,
+    },
+    /// Take back what an agent changed about itself: the last change, or all after a version.
+    /// Nothing is lost; undoing again brings it back
+    Undo {
+        /// The agent
+        name: String,
+        /// The version to go back to; 0 is before every change
+        #[arg(long, value_name = "VERSION")]
+        to: Option<i64>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -579,6 +608,41 @@ pub(crate) enum DataCommand {
     },
     /// Say in which folder it is
     Where,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TriggersArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<TriggersCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TriggersCommand {
+    /// List the triggers of every agent in this workspace
+    Ls,
+    /// Show how runs ended, newest first
+    History {
+        /// Only of this trigger
+        id: Option<String>,
+        /// Most runs to show
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
+    /// Remove a trigger, whichever agent made it
+    Rm {
+        /// The trigger
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoticesArgs {
+    /// Show those that were read before, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Leave them unread
+    #[arg(long)]
+    pub(crate) peek: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::cli::printer::{BAD, BOLD, DIM, GOOD, WARN, styled};
 use crate::cli::run::spinner;
-use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore};
+use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore, YesFor};
 
 /// How often the store is looked at while somebody waits: the answer may come from another process.
 const LOOK: Duration = Duration::from_millis(100);
@@ -50,15 +50,21 @@ pub(crate) struct AskAround {
 }
 
 impl AskAround {
-    /// Keeps what is allowed for good.
+    /// Keeps what is allowed for longer than this call, so that it can be seen and taken back, and
+    /// holds when the session goes on elsewhere.
     fn keep(&self, request: &ApprovalRequest, answer: Answer) -> ApprovalReply {
-        let kept = answer != Answer::Always
-            || self
-                .trust
-                .add_standing(&new_request(request), &Scope::Always)
-                .is_ok();
+        let answer = request.reason.bounded(answer);
+        let scope = match answer {
+            Answer::Always => Scope::Always,
+            Answer::Session => Scope::Session(request.session.clone()),
+            Answer::Once | Answer::Deny => return ApprovalReply::Answered(answer),
+        };
+        let kept = self.trust.add_standing(&new_request(request), &scope);
         // What is not remembered is still a yes to this session.
-        ApprovalReply::Answered(if kept { answer } else { Answer::Session })
+        ApprovalReply::Answered(match kept {
+            Ok(()) => answer,
+            Err(_) => Answer::Session,
+        })
     }
 
     /// Leaves the question for `ambit approvals`.
@@ -100,7 +106,8 @@ impl AskAround {
             Ok(Some(OnceDecision::Denied)) => return Some(Answer::Deny),
             Ok(None) | Err(_) => {}
         }
-        self.allows_session(request).then_some(Answer::Session)
+        let stands = request.reason.can_stand() && self.allows_session(request);
+        stands.then_some(Answer::Session)
     }
 
     /// Whether a person elsewhere said yes since this session began: for the rest of it, or for
@@ -159,6 +166,10 @@ fn new_request(request: &ApprovalRequest) -> NewRequest {
         call: request.digest,
         arguments: request.written_arguments.to_string(),
         why: request.reason.to_string(),
+        yes_for: match request.reason.can_stand() {
+            true => YesFor::Standing,
+            false => YesFor::ThisCall,
+        },
     }
 }
 
@@ -246,10 +257,13 @@ fn prompt(request: &ApprovalRequest) {
     for line in details(request) {
         let _ = writeln!(out, "  {line}");
     }
-    let _ = write!(
-        out,
-        "  allow? [y] once  [s] this session  [a] always `{}` as defined now  [N] no: ",
-        request.id
-    );
+    let choice = match request.reason.can_stand() {
+        true => format!(
+            "[y] once  [s] this session  [a] always `{}` as defined now  [N] no",
+            request.id
+        ),
+        false => "[y] this call  [N] no".to_owned(),
+    };
+    let _ = write!(out, "  allow? {choice}: ");
     let _ = out.flush();
 }

@@ -2,11 +2,12 @@
 
 mod add;
 mod agents;
-mod args;
-mod ask;
+pub(crate) mod args;
+pub(crate) mod ask;
 mod call;
 mod catalog;
-mod check;
+pub(crate) mod check;
+mod configured;
 mod data;
 mod decide;
 mod definitions;
@@ -16,17 +17,21 @@ mod doctor;
 mod edit;
 mod eval;
 mod explain;
-mod fail;
+pub(crate) mod fail;
 mod history;
 mod init;
 mod listing;
 mod login;
 mod mcp;
+mod notices;
+mod own;
 mod printer;
+mod proposals;
 mod run;
 mod secrets;
 mod serve;
-mod setup;
+pub(crate) mod setup;
+mod triggers;
 mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,6 +99,8 @@ fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
         Command::Data(args) => data::data(&setup()?, &args.command, printer),
+        Command::Triggers(args) => triggers::triggers(&setup()?, args.command, printer),
+        Command::Notices(args) => notices::notices(&setup()?, &args, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),

@@ -11,8 +11,12 @@
 )]
 
 mod approvals;
+mod builtins_agents;
 mod builtins_memory;
+mod builtins_notes;
+mod builtins_self;
 mod builtins_tasks;
+mod builtins_triggers;
 mod client;
 mod clients;
 mod config;

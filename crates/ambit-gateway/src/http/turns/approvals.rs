@@ -69,8 +69,12 @@ impl From<DeskError> for Problem {
             DeskError::Failed(_) => {
                 tracing::error!(%error, "approvals");
                 let message = "what waits for a person cannot be read";
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "trust_unavailable", message)
-                    .hint("the log of the server says why")
+                Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "trust_unavailable",
+                    message,
+                )
+                .hint("the log of the server says why")
             }
         }
     }
