@@ -18,7 +18,7 @@ use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
 use tokio::runtime::Handle;
 
-use super::{Reach, door, served};
+use super::{DueRuns, Reach, door, served};
 use crate::cli::args::ServeArgs;
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
@@ -39,6 +39,7 @@ pub(crate) struct Reload {
     pub(crate) control: HttpControl,
     pub(crate) runtime: Handle,
     pub(crate) trust: Arc<TrustStore>,
+    due: Arc<DueRuns>,
     /// What holds.
     config: Config,
     /// What it was read from.
@@ -61,6 +62,7 @@ impl Reload {
         journal: Journal,
         control: HttpControl,
         runtime: Handle,
+        due: Arc<DueRuns>,
     ) -> Self {
         let files = files(setup, &Files::new());
         // What another run held back is taken in by this one, or is a question anew.
@@ -72,6 +74,7 @@ impl Reload {
             control,
             runtime,
             trust: Arc::clone(&setup.trust),
+            due,
             config: setup.loaded.config.clone(),
             files,
             project: trusted_project(setup),
@@ -184,7 +187,7 @@ impl Reload {
     }
 
     fn apply(&mut self, setup: Setup, files: Files, what: &[String]) {
-        let offered = match served(&setup, &self.args, self.journal.clone()) {
+        let offered = match served(&setup, &self.args, self.journal.clone(), &self.due) {
             Ok(served) => served,
             Err(fail) => return told(&fail),
         };
