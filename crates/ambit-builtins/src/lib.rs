@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ambit_runtime::journal::{JournalError, JournalReader};
 use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
@@ -11,6 +12,7 @@ mod asked;
 pub mod audio;
 mod declare;
 pub mod files;
+pub mod history;
 pub mod media;
 pub mod memory;
 mod moment;
@@ -26,11 +28,14 @@ mod trial;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files", "shell", "secrets", "media", "audio", "memory", "notes", "tasks",
+    "files", "shell", "secrets", "media", "audio", "memory", "notes", "history", "tasks",
 ];
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Opens the journal for reading. Nothing where nothing has been recorded yet.
+pub type OpenJournal = Arc<dyn Fn() -> Result<Option<JournalReader>, JournalError> + Send + Sync>;
 
 /// What built-in capabilities stand on.
 #[derive(Clone)]
@@ -41,6 +46,8 @@ pub struct Builtins {
     pub clock: Clock,
     /// Where secrets are kept, if anywhere.
     pub vault: Option<Arc<dyn Vault>>,
+    /// What was recorded, if anything is.
+    pub journal: Option<OpenJournal>,
 }
 
 impl Builtins {
@@ -50,6 +57,7 @@ impl Builtins {
             store,
             clock: Arc::new(Timestamp::now),
             vault: None,
+            journal: None,
         }
     }
 
@@ -67,6 +75,7 @@ impl Builtins {
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(notes::NotesResolver(self.clone())),
+            Arc::new(history::HistoryResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
         ]
     }
@@ -144,6 +153,8 @@ mod tests {
             local__notes__share_note | reads writes | medium | notes:write
             local__notes__pin_note | reads writes | medium | notes:write
             local__notes__unpin_note | reads writes | medium | notes:write
+            local__history__search_threads | reads | low | history:read
+            local__history__read_thread | reads | low | history:read
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read

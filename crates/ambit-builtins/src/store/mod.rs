@@ -35,6 +35,7 @@ const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
     &crate::notes::PART,
+    &crate::history::PART,
     &crate::tasks::PART,
 ];
 

@@ -121,7 +121,11 @@ pub(crate) fn samples() -> Vec<Sample> {
                     json!(151_000),
                 ),
                 ("to", "what it costs now", json!(70_000)),
-                ("replaced", "which messages were replaced, by their place, and by what, stored by digest", json!([[4, digest()]])),
+                (
+                    "replaced",
+                    "which messages were replaced, by their place, and by what, stored by digest",
+                    json!([[4, digest()]]),
+                ),
             ],
         },
         Sample {

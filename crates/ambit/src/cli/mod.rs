@@ -25,6 +25,7 @@ mod printer;
 mod secrets;
 mod serve;
 mod setup;
+mod transcripts;
 mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,6 +93,7 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
         Command::Data(args) => data::data(&setup()?, &args.command, printer),
+        Command::History(args) => transcripts::transcripts(&setup()?, args.command, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ambit_builtins::Builtins;
 use ambit_builtins::store::Store;
+use ambit_builtins::{Builtins, OpenJournal};
 use ambit_core::digest::Digest;
 use ambit_core::intent::InputLimit;
 use ambit_core::manifest::ChannelFeature;
@@ -187,9 +187,13 @@ impl Setup {
     }
 
     /// Which capability keys exist here.
-    pub(crate) fn registry(&self, servers: &Servers) -> CapabilityRegistry {
+    pub(crate) fn registry(
+        &self,
+        servers: &Servers,
+        journal: Option<&Journal>,
+    ) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in self.builtins().resolvers() {
+        for resolver in self.builtins(journal).resolvers() {
             register(&registry, resolver);
         }
         register(&registry, Arc::new(SkillsResolver::new(self.skills())));
@@ -198,8 +202,20 @@ impl Setup {
     }
 
     /// The built-in capabilities, on what this workspace keeps.
-    fn builtins(&self) -> Builtins {
+    fn builtins(&self, journal: Option<&Journal>) -> Builtins {
+        let open: OpenJournal = match journal.cloned() {
+            // Whoever writes it in this process also has to be asked for it.
+            Some(journal) => Arc::new(move || journal.reader().map(Some)),
+            None => {
+                let path = self.places.journal();
+                Arc::new(move || match path.exists() {
+                    true => Journal::open_read_only(&path).map(Some),
+                    false => Ok(None),
+                })
+            }
+        };
         Builtins {
+            journal: Some(open),
             vault: Some(Arc::new(SecretStore::open(&self.places))),
             ..Builtins::new(self.store())
         }
@@ -296,7 +312,7 @@ impl Setup {
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let config = &self.loaded.config;
-        let registry = self.registry(servers);
+        let registry = self.registry(servers, Some(&journal));
         let embedder = self.embedder(&registry)?;
         Ok(CapabilityMarketplace::new(MarketplaceParts {
             registry,

@@ -44,7 +44,12 @@ fn data(run: &Run) -> Value {
 #[test]
 fn of_two_processes_that_change_one_task_none_loses_the_others_change() {
     let home = home();
-    let task = data(&call(&home, "tasks__create_task", json!({"title": "t"}), &[]));
+    let task = data(&call(
+        &home,
+        "tasks__create_task",
+        json!({"title": "t"}),
+        &[],
+    ));
     let id = &task["id"];
 
     // What only adds is added, by all of them.

@@ -11,6 +11,7 @@
 )]
 
 mod approvals;
+mod builtins_history;
 mod builtins_memory;
 mod builtins_notes;
 mod builtins_tasks;
