@@ -8,15 +8,20 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod agents;
 mod asked;
 pub mod audio;
+pub mod compute;
 mod declare;
 pub mod files;
 pub mod history;
+pub mod management;
 pub mod media;
 pub mod memory;
 mod moment;
 pub mod notes;
+pub mod notices;
+pub mod own;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -25,10 +30,24 @@ pub mod store;
 pub mod tasks;
 #[cfg(test)]
 mod trial;
+pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files", "shell", "secrets", "media", "audio", "memory", "notes", "history", "tasks",
+    "files",
+    "shell",
+    "compute",
+    "agents",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+    "notes",
+    "history",
+    "tasks",
+    "self",
+    "agent-management",
+    "triggers",
 ];
 
 /// Tells the time.
@@ -48,6 +67,10 @@ pub struct Builtins {
     pub vault: Option<Arc<dyn Vault>>,
     /// What was recorded, if anything is.
     pub journal: Option<OpenJournal>,
+    /// Where agents are configured, if that can be edited.
+    pub agents: Option<Arc<dyn management::AgentsFile>>,
+    /// What agents' own skills are written by; without it they write none.
+    pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
 
 impl Builtins {
@@ -58,7 +81,19 @@ impl Builtins {
             clock: Arc::new(Timestamp::now),
             vault: None,
             journal: None,
+            agents: None,
+            skills: None,
         }
+    }
+
+    /// All triggers of the workspace, for the person.
+    pub fn triggers(&self) -> triggers::Overview {
+        triggers::Overview::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
+    /// What runs in the background had to say.
+    pub fn notices(&self) -> notices::Notices {
+        notices::Notices::new(Arc::clone(&self.store), Arc::clone(&self.clock))
     }
 
     /// Everything this crate makes grantable.
@@ -66,6 +101,8 @@ impl Builtins {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(compute::ComputeResolver),
+            Arc::new(agents::AgentsResolver),
             Arc::new(SecretsResolver {
                 vault: self.vault.clone(),
                 store: Arc::clone(&self.store),
@@ -77,6 +114,9 @@ impl Builtins {
             Arc::new(notes::NotesResolver(self.clone())),
             Arc::new(history::HistoryResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
+            Arc::new(own::SelfResolver(self.clone())),
+            Arc::new(management::ManagementResolver(self.clone())),
+            Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
     }
 }
@@ -132,6 +172,24 @@ mod tests {
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
             local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__compute__calculate | reads | low | 
+            local__compute__statistics | reads | low | 
+            local__compute__convert_units | reads | low | 
+            local__compute__date_convert | reads | low | 
+            local__compute__date_add | reads | low | 
+            local__compute__date_difference | reads | low | 
+            local__compute__json_query | reads | low | 
+            local__compute__json_patch | reads | low | 
+            local__compute__json_merge | reads | low | 
+            local__compute__text_diff | reads | low | 
+            local__compute__regex_find | reads | low | 
+            local__compute__regex_replace | reads | low | 
+            local__compute__regex_split | reads | low | 
+            local__compute__hash | reads | low | 
+            local__compute__base64_encode | reads | low | 
+            local__compute__base64_decode | reads | low | 
+            local__agents__list_available_agents | reads | low | agent:list
+            local__agents__ask_agent | reads | low | agent:ask
             local__secrets__list_secrets | reads | low | secrets:list
             local__secrets__describe_secret | reads | low | secrets:list
             local__secrets__request_secret | reads writes | medium | secrets:request
@@ -165,7 +223,27 @@ mod tests {
             local__tasks__cancel_task | reads writes | medium | tasks:write
             local__tasks__add_resource | reads writes | medium | tasks:write
             local__tasks__remove_resource | reads writes | medium | tasks:write
-            local__tasks__list_task_history | reads | low | tasks:read"#]]
+            local__tasks__list_task_history | reads | low | tasks:read
+            local__self__read_my_instructions | reads | low | self:read
+            local__self__update_my_instructions | reads writes | high | self:write
+            local__self__list_responsibilities | reads | low | self:read
+            local__self__add_responsibility | reads writes | high | self:write
+            local__self__update_responsibility | reads writes | high | self:write
+            local__self__remove_responsibility | reads writes | high | self:write
+            local__self__list_my_skills | reads | low | self:read
+            local__self__create_skill | reads writes | high | self:write
+            local__self__update_skill | reads writes | high | self:write
+            local__self__delete_skill | reads writes | high | self:write
+            local__agent-management__list_agents | reads | low | agents:read
+            local__agent-management__read_agent | reads | low | agents:read
+            local__agent-management__create_agent | reads writes | high | agents:write
+            local__agent-management__update_agent | reads writes | high | agents:write
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write
+            local__triggers__list_triggers | reads | low | triggers:read
+            local__triggers__create_trigger | reads writes | high | triggers:write
+            local__triggers__update_trigger | reads writes | high | triggers:write
+            local__triggers__remove_trigger | reads writes | medium | triggers:write
+            local__triggers__run_trigger_now | reads writes | high | triggers:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

@@ -5,8 +5,10 @@
 //! others. The database is opened when somebody first needs it. One that a newer version wrote is
 //! refused and left as it is; one that is damaged is copied aside and never made anew by itself.
 
+pub(crate) mod cell;
 mod dump;
 mod error;
+mod folder;
 mod part;
 #[cfg(test)]
 mod tests;
@@ -37,6 +39,9 @@ const PARTS: &[&Part] = &[
     &crate::notes::PART,
     &crate::history::PART,
     &crate::tasks::PART,
+    &crate::own::PART,
+    &crate::triggers::PART,
+    &crate::notices::PART,
 ];
 
 /// One workspace's database, and the folder it is in.

@@ -67,7 +67,7 @@ pub(crate) fn check(trust_project: bool, printer: &Printer) -> Result<Exit, Fail
 fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
     let cache = setup.cache()?;
     let servers = setup.servers(&cache);
-    let registry = setup.registry(&servers, None);
+    let registry = setup.registry(&servers);
     let config = &setup.loaded.config;
     let mut problems = setup.loaded.warnings.clone();
     problems.extend(skill_problems(setup));

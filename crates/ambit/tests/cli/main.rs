@@ -11,10 +11,13 @@
 )]
 
 mod approvals;
+mod builtins_agents;
 mod builtins_history;
 mod builtins_memory;
 mod builtins_notes;
+mod builtins_self;
 mod builtins_tasks;
+mod builtins_triggers;
 mod client;
 mod clients;
 mod config;
