@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ambit_builtins::Builtins;
 use ambit_builtins::store::Store;
+use ambit_builtins::{Builtins, OpenJournal};
 use ambit_core::digest::Digest;
 use ambit_core::intent::InputLimit;
 use ambit_core::manifest::ChannelFeature;
@@ -211,13 +211,18 @@ impl Setup {
 
     /// Which capability keys exist here.
     pub(crate) fn registry(&self, servers: &Servers) -> CapabilityRegistry {
-        self.registry_of(servers, &self.written_skills())
+        self.registry_of(servers, &self.written_skills(), None)
     }
 
-    fn registry_of(&self, servers: &Servers, skills: &Written) -> CapabilityRegistry {
+    fn registry_of(
+        &self,
+        servers: &Servers,
+        skills: &Written,
+        journal: Option<&Journal>,
+    ) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
         let taken = &self.loaded.config.mcp_servers;
-        let builtins = self.builtins_with(skills).resolvers().into_iter();
+        let builtins = self.builtins_with(skills, journal).resolvers().into_iter();
         builtins
             .filter(|it| !taken.contains_key(it.key()))
             .for_each(|it| register(&registry, it));
@@ -238,11 +243,12 @@ impl Setup {
 
     /// The built-in capabilities, on what this workspace keeps.
     pub(crate) fn builtins(&self) -> Builtins {
-        self.builtins_with(&self.written_skills())
+        self.builtins_with(&self.written_skills(), None)
     }
 
-    fn builtins_with(&self, skills: &Written) -> Builtins {
+    fn builtins_with(&self, skills: &Written, journal: Option<&Journal>) -> Builtins {
         Builtins {
+            journal: Some(self.recorded(journal)),
             vault: Some(Arc::new(SecretStore::open(&self.places))),
             skills: Some(Arc::clone(&skills.written) as _),
             agents: Some(Arc::new(ConfiguredAgents)),
@@ -257,6 +263,18 @@ impl Setup {
     /// Where an agent keeps what is its own in this workspace.
     pub(crate) fn agent_dir(&self, name: &str) -> PathBuf {
         self.agents_dir().join(name)
+    }
+
+    /// What was recorded. Where this process writes it, through whoever does.
+    fn recorded(&self, journal: Option<&Journal>) -> OpenJournal {
+        if let Some(journal) = journal.cloned() {
+            return Arc::new(move || journal.reader().map(Some));
+        }
+        let path = self.places.journal();
+        Arc::new(move || match path.exists() {
+            true => Journal::open_read_only(&path).map(Some),
+            false => Ok(None),
+        })
     }
 
     /// What built-in capabilities keep for this workspace.
@@ -391,7 +409,7 @@ impl Setup {
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let config = &self.loaded.config;
-        let registry = self.registry_of(servers, skills);
+        let registry = self.registry_of(servers, skills, Some(&journal));
         let embedder = self.embedder(&registry)?;
         let market = CapabilityMarketplace::new(MarketplaceParts {
             registry,
