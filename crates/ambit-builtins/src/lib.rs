@@ -7,15 +7,19 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod agents;
 mod asked;
 pub mod audio;
 pub mod compute;
 mod declare;
 pub mod files;
+pub mod management;
 pub mod media;
 pub mod memory;
 mod moment;
+pub mod notes;
 pub mod notices;
+pub mod own;
 mod pack;
 pub mod secrets;
 pub mod shell;
@@ -28,7 +32,19 @@ pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
-    "files", "shell", "compute", "secrets", "media", "audio", "memory", "tasks", "triggers",
+    "files",
+    "shell",
+    "compute",
+    "agents",
+    "secrets",
+    "media",
+    "audio",
+    "memory",
+    "notes",
+    "tasks",
+    "self",
+    "agent-management",
+    "triggers",
 ];
 
 /// Tells the time.
@@ -43,6 +59,10 @@ pub struct Builtins {
     pub clock: Clock,
     /// Where secrets are kept, if anywhere.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Where agents are configured, if that can be edited.
+    pub agents: Option<Arc<dyn management::AgentsFile>>,
+    /// What agents' own skills are written by; without it they write none.
+    pub skills: Option<Arc<dyn own::SkillFormat>>,
 }
 
 impl Builtins {
@@ -52,6 +72,8 @@ impl Builtins {
             store,
             clock: Arc::new(Timestamp::now),
             vault: None,
+            agents: None,
+            skills: None,
         }
     }
 
@@ -71,6 +93,7 @@ impl Builtins {
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
             Arc::new(compute::ComputeResolver),
+            Arc::new(agents::AgentsResolver),
             Arc::new(SecretsResolver {
                 vault: self.vault.clone(),
                 store: Arc::clone(&self.store),
@@ -79,7 +102,10 @@ impl Builtins {
             Arc::new(media::MediaResolver),
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(notes::NotesResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
+            Arc::new(own::SelfResolver(self.clone())),
+            Arc::new(management::ManagementResolver(self.clone())),
             Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
     }
@@ -152,6 +178,8 @@ mod tests {
             local__compute__hash | reads | low | 
             local__compute__base64_encode | reads | low | 
             local__compute__base64_decode | reads | low | 
+            local__agents__list_available_agents | reads | low | agent:list
+            local__agents__ask_agent | reads | low | agent:ask
             local__secrets__list_secrets | reads | low | secrets:list
             local__secrets__describe_secret | reads | low | secrets:list
             local__secrets__request_secret | reads writes | medium | secrets:request
@@ -164,6 +192,15 @@ mod tests {
             local__memory__list_memories | reads | low | memory:read
             local__memory__update_memory | reads writes | medium | memory:write
             local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__notes__save_note | reads writes | medium | notes:write
+            local__notes__read_note | reads | low | notes:read
+            local__notes__list_notes | reads | low | notes:read
+            local__notes__search_notes | reads | low | notes:read
+            local__notes__update_note | reads writes | medium | notes:write
+            local__notes__delete_note | reads writes | medium | notes:write
+            local__notes__share_note | reads writes | medium | notes:write
+            local__notes__pin_note | reads writes | medium | notes:write
+            local__notes__unpin_note | reads writes | medium | notes:write
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read
@@ -175,6 +212,21 @@ mod tests {
             local__tasks__add_resource | reads writes | medium | tasks:write
             local__tasks__remove_resource | reads writes | medium | tasks:write
             local__tasks__list_task_history | reads | low | tasks:read
+            local__self__read_my_instructions | reads | low | self:read
+            local__self__update_my_instructions | reads writes | high | self:write
+            local__self__list_responsibilities | reads | low | self:read
+            local__self__add_responsibility | reads writes | high | self:write
+            local__self__update_responsibility | reads writes | high | self:write
+            local__self__remove_responsibility | reads writes | high | self:write
+            local__self__list_my_skills | reads | low | self:read
+            local__self__create_skill | reads writes | high | self:write
+            local__self__update_skill | reads writes | high | self:write
+            local__self__delete_skill | reads writes | high | self:write
+            local__agent-management__list_agents | reads | low | agents:read
+            local__agent-management__read_agent | reads | low | agents:read
+            local__agent-management__create_agent | reads writes | high | agents:write
+            local__agent-management__update_agent | reads writes | high | agents:write
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write
             local__triggers__list_triggers | reads | low | triggers:read
             local__triggers__create_trigger | reads writes | high | triggers:write
             local__triggers__update_trigger | reads writes | high | triggers:write

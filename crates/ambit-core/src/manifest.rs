@@ -157,7 +157,7 @@ impl Hints {
     }
 }
 
-/// Whether a person has to accept a definition before it is first used.
+/// Whether a person has to say yes before it is used, whatever rules and earlier answers say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceptance {
@@ -166,16 +166,19 @@ pub enum Acceptance {
     NotNeeded,
     /// It is somebody else's: once per definition, whatever the mode.
     PerDefinition,
+    /// It changes what an agent is: every call while the mode is `ask`, and after content from
+    /// outside was seen in `auto`, too.
+    EveryCall,
 }
 
 impl Acceptance {
-    /// Whether a person has to accept it.
+    /// Whether a person has to accept the definition.
     pub fn is_needed(&self) -> bool {
         *self == Acceptance::PerDefinition
     }
 
     pub(crate) fn is_not_needed(&self) -> bool {
-        !self.is_needed()
+        *self == Acceptance::NotNeeded
     }
 }
 

@@ -69,6 +69,10 @@ fn answer(result: Option<&Value>) -> Answer {
 }
 
 fn form(request: &ApprovalRequest) -> Value {
+    // Where a yes is to this call alone, there is nothing longer to choose.
+    let reaches = |answer: Answer| request.reason.bounded(answer) == answer;
+    let words = ANSWERS.iter().filter(|(_, answer)| reaches(*answer));
+    let words: Vec<&str> = words.map(|(word, _)| *word).collect();
     json!({
         "mode": "form",
         "message": question(request),
@@ -79,7 +83,7 @@ fn form(request: &ApprovalRequest) -> Value {
                     "type": "string",
                     "title": "Allow it?",
                     "description": "once: this call; session: until this session ends; always: as it is defined now; deny: no",
-                    "enum": ANSWERS.map(|(word, _)| word),
+                    "enum": words,
                 },
             },
             "required": [FIELD],

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::executor::CapabilityExecutor;
 use crate::filling::SecretFiller;
 use crate::marketplace::{CapabilityMarketplace, key_of};
-use crate::registry::{Granted, Resolved, Skipped, UnknownCapabilities};
+use crate::registry::{Extent, Granted, Resolved, Skipped, UnknownCapabilities};
 use crate::resolver::ResolverContext;
 
 /// What an agent asks for, and where it is.
@@ -26,14 +26,39 @@ pub(crate) struct Claim {
 pub(crate) struct Holdings {
     pub(crate) executors: BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>>,
     pub(crate) skipped: Vec<Skipped>,
-    /// Kept from one look to the next: a key is resolved once in a session's life.
-    by_key: BTreeMap<String, Arc<dyn CapabilityExecutor>>,
+    /// Kept from one look to the next: a key is not resolved again without need.
+    by_key: BTreeMap<String, Settled>,
+}
+
+/// A key that was resolved.
+#[derive(Clone)]
+struct Settled {
+    /// What its grant said then.
+    offered: Vec<CapabilityId>,
+    granted: Granted,
+}
+
+impl Settled {
+    /// What there is of it under this grant, unless only its resolver can say.
+    fn under(&self, ids: &[CapabilityId]) -> Option<Granted> {
+        match self.granted.extent {
+            Extent::Whole => Some(Granted {
+                ids: ids.to_vec(),
+                ..self.granted.clone()
+            }),
+            // What was left of another offer says nothing about this one.
+            Extent::Narrowed => (self.offered == ids).then(|| self.granted.clone()),
+        }
+    }
 }
 
 impl Holdings {
     /// Those of what is held that hand out placeholders.
     pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
-        self.by_key.values().filter_map(|it| it.filler()).collect()
+        self.by_key
+            .values()
+            .filter_map(|it| it.granted.executor.filler())
+            .collect()
     }
 }
 
@@ -46,16 +71,15 @@ impl Claim {
     ) -> Result<Holdings, Vec<GrantProblem>> {
         let registry = market.registry();
         let mut checked = registry.check(&self.capabilities, self.unknown)?;
+        let mut offered: BTreeMap<String, Vec<CapabilityId>> = BTreeMap::new();
         let mut settled: Vec<Granted> = Vec::new();
         checked.grants.retain(|grant| {
-            let Some(executor) = before.by_key.get(&grant.key) else {
+            offered.insert(grant.key.clone(), grant.ids.clone());
+            let before = before.by_key.get(&grant.key);
+            let Some(granted) = before.and_then(|it| it.under(&grant.ids)) else {
                 return true;
             };
-            settled.push(Granted {
-                key: grant.key.clone(),
-                ids: grant.ids.clone(),
-                executor: Arc::clone(executor),
-            });
+            settled.push(granted);
             false
         });
         let Resolved { granted, skipped } = registry.resolve(checked, &self.context).await;
@@ -65,19 +89,22 @@ impl Claim {
             skipped,
             ..Holdings::default()
         };
-        for grant in settled {
+        for granted in settled {
             // An id that another key's definition holds is judged by that definition; running it
             // here would be running what nobody judged.
-            let own = |id: &CapabilityId| {
+            let own = |id: &&CapabilityId| {
                 catalog
                     .get(id)
-                    .is_none_or(|it| key_of(&it.source) == grant.key)
+                    .is_none_or(|it| key_of(&it.source) == granted.key)
             };
-            let ids = grant.ids.into_iter().filter(own);
+            let ids = granted.ids.iter().filter(own);
             holdings
                 .executors
-                .extend(ids.map(|id| (id, Arc::clone(&grant.executor))));
-            holdings.by_key.insert(grant.key, grant.executor);
+                .extend(ids.map(|id| (id.clone(), Arc::clone(&granted.executor))));
+            let offered = offered.remove(&granted.key).unwrap_or_default();
+            holdings
+                .by_key
+                .insert(granted.key.clone(), Settled { offered, granted });
         }
         Ok(holdings)
     }

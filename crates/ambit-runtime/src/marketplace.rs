@@ -130,7 +130,10 @@ impl CapabilityMarketplace {
         let offers = self.parts.registry.offers().into_iter();
         let sources = offers.map(|(key, offer)| match offer {
             Offer::Declared(manifests) => {
-                let source = source_of(&key, manifests.iter().map(|it| &it.id));
+                let source = match manifests.first() {
+                    Some(first) => source_of(&key, first.id.source()),
+                    None => self.emptied(&key),
+                };
                 SourceSnapshot {
                     unavailable: self.parts.registry.unavailable(&key),
                     ..self.declared(source, manifests)
@@ -149,6 +152,13 @@ impl CapabilityMarketplace {
             },
         });
         self.push(sources.collect::<Vec<_>>());
+    }
+
+    /// The source of a key that brings nothing now: what it brought before is gone with it.
+    fn emptied(&self, key: &str) -> String {
+        let catalog = self.catalog.snapshot();
+        let before = catalog.iter().find(|it| key_of(&it.source) == key);
+        before.map_or_else(|| source_of(key, Source::Extension), |it| it.source.clone())
     }
 
     /// A source that serves says what it offers, in full.
@@ -264,8 +274,7 @@ impl CapabilityMarketplace {
 }
 
 /// The source behind a key, `local:files`: it comes and goes as a whole.
-fn source_of<'a>(key: &str, mut ids: impl Iterator<Item = &'a CapabilityId>) -> String {
-    let kind = ids.next().map_or(Source::Extension, CapabilityId::source);
+fn source_of(key: &str, kind: Source) -> String {
     format!("{}:{key}", kind.as_str())
 }
 

@@ -55,6 +55,17 @@ pub struct Granted {
     pub ids: Vec<CapabilityId>,
     /// Runs them.
     pub executor: Arc<dyn CapabilityExecutor>,
+    /// How much of what was granted that is.
+    pub extent: Extent,
+}
+
+/// How much of what a key offers an agent has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All its grant says.
+    Whole,
+    /// What its config or its place leaves of that.
+    Narrowed,
 }
 
 /// An agent's `capabilities`, resolved.
@@ -182,11 +193,19 @@ impl CapabilityRegistry {
                     ids: left,
                 }) => {
                     let ids = ids.into_iter().filter(|it| left.contains(it)).collect();
-                    resolved.granted.push(Granted { key, ids, executor });
+                    resolved.granted.push(Granted {
+                        key,
+                        ids,
+                        executor,
+                        extent: Extent::Narrowed,
+                    });
                 }
-                Ok(Resolution::Ready(executor)) => {
-                    resolved.granted.push(Granted { key, ids, executor })
-                }
+                Ok(Resolution::Ready(executor)) => resolved.granted.push(Granted {
+                    key,
+                    ids,
+                    executor,
+                    extent: Extent::Whole,
+                }),
                 Ok(Resolution::Nothing { reason }) => {
                     resolved.skipped.push(Skipped { key, reason })
                 }

@@ -194,7 +194,6 @@ impl CapabilityMarketplace {
         if let Opening::Again(past) = &opening {
             state.turn.number = past.turn;
             state.taint = past.taint;
-            state.standing.extend(past.standing.iter().cloned());
             heard = past.heard.clone();
         }
         let id = match &opening {
@@ -613,6 +612,12 @@ impl Session {
             channel: bounds.channel.clone(),
             taint: state.taint,
         }
+    }
+
+    /// Those that asked for it, the first who asked first.
+    pub(crate) fn asked_by(&self) -> Vec<String> {
+        let bounds = self.scope.bounds();
+        bounds.within.iter().map(|it| it.agent.clone()).collect()
     }
 
     /// Takes in what a session that this one asked for has seen: its answer may tell of it.

@@ -1,7 +1,6 @@
 //! A skill as clients of MCP's skills extension see it: its entry, its folders, and its files byte
 //! for byte.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ambit_core::id::CapabilityId;
@@ -18,7 +17,7 @@ use tokio::sync::broadcast;
 
 use crate::error::SkillError;
 use crate::load::{LoadedSkill, load};
-use crate::resolver::Offered;
+use crate::shelf::Shelf;
 
 /// Asked for something no skill has.
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -79,7 +78,7 @@ impl LoadedSkill {
 
 /// Skills, seen from the side. Whoever asks names one that is visible to it.
 pub(crate) struct SkillsSide {
-    pub(crate) skills: Arc<BTreeMap<CapabilityId, Offered>>,
+    pub(crate) shelf: Arc<Shelf>,
     pub(crate) news: broadcast::Sender<ProviderNews>,
 }
 
@@ -87,10 +86,10 @@ impl SkillsSide {
     /// The skill an address is inside of, as it is now. One that cannot be read is none.
     async fn at(&self, uri: &str) -> Result<Option<SkillEntry>, ErrorAnswer> {
         let id = own_place(uri).and_then(|(name, _)| CapabilityId::skill(name).ok());
-        let Some(id) = id.filter(|it| self.skills.contains_key(it)) else {
+        let skills = self.shelf.now();
+        let Some(id) = id.filter(|it| skills.contains_key(it)) else {
             return Ok(None);
         };
-        let skills = Arc::clone(&self.skills);
         let read = move || load(&skills.get(&id)?.skill).ok().map(|it| it.entry());
         tokio::task::spawn_blocking(read)
             .await

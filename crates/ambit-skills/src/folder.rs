@@ -39,6 +39,11 @@ impl SkillFolder {
         self.root.trust()
     }
 
+    /// The one agent it is for, if it is not for all.
+    pub fn only_for(&self) -> Option<&str> {
+        self.root.only_for()
+    }
+
     /// The name a skill in it must have.
     pub(crate) fn name(&self) -> String {
         self.name.to_string_lossy().into_owned()

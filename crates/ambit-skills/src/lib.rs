@@ -11,6 +11,7 @@ pub mod problem;
 pub mod resolver;
 pub mod root;
 pub mod scan;
+mod shelf;
 mod snapshot;
 pub mod validate;
 mod yaml;

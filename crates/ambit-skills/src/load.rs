@@ -20,9 +20,8 @@ use crate::frontmatter::Frontmatter;
 use crate::hints::Hints;
 use crate::problem::{SkillProblem, clip};
 use crate::root::RootTrust;
-use crate::scan::Skill;
+use crate::scan::{Skill, check_in};
 use crate::snapshot::{FileState, Snapshot, snapshot};
-use crate::validate::check_skill_md;
 
 /// The most bytes of a file one read hands out.
 pub const MAX_PAGE: usize = 64 << 10;
@@ -108,7 +107,7 @@ pub fn load(skill: &Skill) -> Result<LoadedSkill, SkillError> {
         skill_md_path,
         skill_md,
     } = snapshot(&skill.folder)?;
-    let checked = check_skill_md(&skill_md, &skill.folder.name());
+    let checked = check_in(&skill.folder, &skill_md);
     let valid = match checked.valid {
         Some(valid) => valid,
         None => {

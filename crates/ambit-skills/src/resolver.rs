@@ -2,13 +2,16 @@
 //! body loaded by a call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ambit_core::digest::Digest;
 use ambit_core::effects::Effects;
-use ambit_core::id::CapabilityId;
+use ambit_core::id::{CapabilityId, skeleton};
+use ambit_core::intent::CallId;
 use ambit_core::manifest::{Acceptance, CapabilityManifest, Hints};
-use ambit_core::observation::{Failure, Output};
+use ambit_core::observation::{Content, Failure, Output};
+use ambit_runtime::conversation::Conversation;
+use ambit_runtime::delegate::{Delegate, DelegatedTask, Worker};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
 use ambit_runtime::provider::{Provider, ProviderNews};
 use ambit_runtime::resolver::{
@@ -21,21 +24,17 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use crate::entry::SkillsSide;
-use crate::load::{FileContent, LoadedSkill, Page, folder_digest, load};
+use crate::hints::RunIn;
+use crate::load::{FileContent, LoadedSkill, Page, load};
 use crate::scan::{Skill, SkillSet};
+use crate::shelf::{Offered, Shelf};
 
 /// The key skills are granted by.
 pub const KEY: &str = "skills";
 
 /// Makes the skills of some roots grantable.
 pub struct SkillsResolver {
-    skills: Arc<BTreeMap<CapabilityId, Offered>>,
-}
-
-/// A skill, and the digest a person accepts.
-pub(crate) struct Offered {
-    pub(crate) skill: Skill,
-    content: Digest,
+    shelf: Arc<Shelf>,
 }
 
 #[derive(Default, Deserialize)]
@@ -47,20 +46,29 @@ struct Config {
 }
 
 impl SkillsResolver {
-    /// Of what a scan found. Whoever else's skill it is, its whole folder is digested now: that is
-    /// what a person is asked about. One that cannot be digested cannot be offered.
+    /// Of what a scan found.
     pub fn new(set: SkillSet) -> Self {
-        let offered = set.skills.into_iter().filter_map(|skill| {
-            let content = if skill.trust().needs_approval() {
-                folder_digest(&skill).ok()?
-            } else {
-                skill.skill_md
-            };
-            Some((skill.id.clone(), Offered { skill, content }))
-        });
         SkillsResolver {
-            skills: Arc::new(offered.collect()),
+            shelf: Shelf::new(set, None),
         }
+    }
+
+    /// The same, and what agents below this folder have written. That is looked at whenever it is
+    /// asked what there is.
+    pub fn with_agents(set: SkillSet, agents: PathBuf) -> Self {
+        SkillsResolver {
+            shelf: Shelf::new(set, Some(agents)),
+        }
+    }
+
+    /// Where the skill is that has this name, or one that could be mistaken for it.
+    pub fn named_like(&self, name: &str) -> Option<PathBuf> {
+        let looks = skeleton(name);
+        let skills = self.shelf.look();
+        let mut skills = skills.values().map(|it| &it.skill);
+        skills
+            .find(|it| skeleton(it.name()) == looks)
+            .map(|it| it.folder.path())
     }
 }
 
@@ -104,7 +112,7 @@ impl CapabilityResolver for SkillsResolver {
     }
 
     fn offer(&self) -> Offer {
-        Offer::Declared(self.skills.values().map(manifest).collect())
+        Offer::Declared(self.shelf.look().values().map(manifest).collect())
     }
 
     fn config_schema(&self) -> Value {
@@ -116,7 +124,7 @@ impl CapabilityResolver for SkillsResolver {
                 "exclude": names("All but these skills."),
                 "sources": {
                     "type": "array",
-                    "items": {"enum": ["managed", "user", "project", "plugin", "mcp"]},
+                    "items": {"enum": ["managed", "user", "project", "plugin", "mcp", "agent"]},
                     "description": "Only skills from these kinds of roots."
                 }
             },
@@ -127,7 +135,7 @@ impl CapabilityResolver for SkillsResolver {
     async fn resolve(
         &self,
         config: &Value,
-        _: &ResolverContext,
+        context: &ResolverContext,
     ) -> Result<Resolution, ResolveError> {
         let config: Config =
             serde_json::from_value(config.clone()).map_err(|error| ResolveError {
@@ -136,7 +144,8 @@ impl CapabilityResolver for SkillsResolver {
             })?;
         let wanted = |skill: &Skill| {
             let name = skill.name();
-            config.include.as_ref().is_none_or(|it| it.contains(name))
+            skill.only_for().is_none_or(|it| it == context.agent)
+                && config.include.as_ref().is_none_or(|it| it.contains(name))
                 && !config.exclude.contains(name)
                 && config
                     .sources
@@ -144,7 +153,8 @@ impl CapabilityResolver for SkillsResolver {
                     .is_none_or(|it| it.contains(skill.trust().as_str()))
         };
         let ids: BTreeSet<CapabilityId> = self
-            .skills
+            .shelf
+            .now()
             .values()
             .filter(|it| wanted(&it.skill))
             .map(|it| it.skill.id.clone())
@@ -155,8 +165,9 @@ impl CapabilityResolver for SkillsResolver {
             });
         }
         let executor = Arc::new(SkillsExecutor {
-            skills: Arc::clone(&self.skills),
+            shelf: Arc::clone(&self.shelf),
             loaded: Arc::default(),
+            delegate: context.callbacks.delegate.clone(),
             news: broadcast::Sender::new(1),
         });
         Ok(Resolution::Only { executor, ids })
@@ -167,8 +178,10 @@ impl CapabilityResolver for SkillsResolver {
 /// instructions were seen.
 #[derive(Clone)]
 struct SkillsExecutor {
-    skills: Arc<BTreeMap<CapabilityId, Offered>>,
+    shelf: Arc<Shelf>,
     loaded: Arc<Mutex<BTreeMap<CapabilityId, Arc<LoadedSkill>>>>,
+    /// Runs skills that are to be run apart.
+    delegate: Option<Arc<dyn Delegate>>,
     /// Nothing is ever said here.
     news: broadcast::Sender<ProviderNews>,
 }
@@ -178,7 +191,11 @@ impl CapabilityExecutor for SkillsExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
         let this = self.clone();
         let id = call.id().clone();
+        let skill = id.clone();
+        let asked = call.call().clone();
+        let conversation = call.conversation().clone();
         let arguments = call.into_arguments();
+        let whole = arguments.get("uri").is_none() && arguments.get("path").is_none();
         let offset = arguments.get("offset").and_then(Value::as_u64);
         let text = move |key: &str| {
             arguments
@@ -192,23 +209,62 @@ impl CapabilityExecutor for SkillsExecutor {
             (None, Some(path)) => this.read(&id, &path, offset),
             (None, None) => this.load(&id).map(|it| Output::text(it.render())),
         };
-        tokio::task::spawn_blocking(work)
+        let output = tokio::task::spawn_blocking(work)
             .await
-            .map_err(|error| Failure::provider(error.to_string()))?
+            .map_err(|error| Failure::provider(error.to_string()))??;
+        match self.apart(&skill).filter(|_| whole) {
+            Some(delegate) => run_apart(delegate, skill, asked, &output, &conversation).await,
+            None => Ok(output),
+        }
     }
 
     fn provider(&self) -> Option<Arc<dyn Provider>> {
         Some(Arc::new(SkillsSide {
-            skills: Arc::clone(&self.skills),
+            shelf: Arc::clone(&self.shelf),
             news: self.news.clone(),
         }))
     }
 }
 
+/// Has a sub-agent follow a skill, and hands back what it answers.
+async fn run_apart(
+    delegate: &dyn Delegate,
+    id: CapabilityId,
+    call: CallId,
+    body: &Output,
+    conversation: &Conversation,
+) -> Result<Output, Failure> {
+    let name = id.name().to_owned();
+    let texts = body.content.iter().filter_map(Content::as_text);
+    let worker = Worker::Skill {
+        id,
+        instructions: texts.collect(),
+    };
+    let task = DelegatedTask { call, worker };
+    let done = delegate.delegate(task, conversation).await;
+    let done = done.map_err(Failure::refused)?;
+    let answer = match done.answer.trim() {
+        "" => format!("it said nothing: {}", done.ended),
+        answer => answer.to_owned(),
+    };
+    Ok(Output::text(format!(
+        "[the skill `{name}` was followed apart from this conversation, in session {}]\n{answer}",
+        done.session
+    )))
+}
+
 impl SkillsExecutor {
+    /// Whoever runs a skill apart, if it says so and somebody can.
+    fn apart(&self, id: &CapabilityId) -> Option<&dyn Delegate> {
+        let run_in = self.shelf.now().get(id)?.skill.hints.run_in;
+        self.delegate
+            .as_deref()
+            .filter(|_| run_in == RunIn::SubAgent)
+    }
+
     fn load(&self, id: &CapabilityId) -> Result<Arc<LoadedSkill>, Failure> {
-        let offered = self
-            .skills
+        let skills = self.shelf.now();
+        let offered = skills
             .get(id)
             .ok_or_else(|| Failure::unreachable("the skill is gone"))?;
         let loaded = load(&offered.skill).map_err(|error| Failure::provider(error.to_string()))?;

@@ -11,6 +11,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootTrust {
+    /// An agent, which wrote it itself.
+    Agent,
     /// An MCP server.
     Mcp,
     /// A plugin.
@@ -28,13 +30,20 @@ impl RootTrust {
     pub fn needs_approval(self) -> bool {
         match self {
             RootTrust::Managed | RootTrust::User => false,
-            RootTrust::Project | RootTrust::Plugin | RootTrust::Mcp => true,
+            RootTrust::Project | RootTrust::Plugin | RootTrust::Mcp | RootTrust::Agent => true,
         }
+    }
+
+    /// Whether a skill's `allowed-tools` means anything. What an agent wrote says nothing about
+    /// what the agent may do.
+    pub fn speaks_of_tools(self) -> bool {
+        self != RootTrust::Agent
     }
 
     /// The word used in JSON and on the terminal.
     pub fn as_str(self) -> &'static str {
         match self {
+            RootTrust::Agent => "agent",
             RootTrust::Mcp => "mcp",
             RootTrust::Plugin => "plugin",
             RootTrust::Project => "project",
@@ -52,6 +61,8 @@ pub struct SkillRoot {
     /// What links on the way to a skill may not leave. `None`: links lead anywhere, as the
     /// owner of the root is the owner of the machine or of the account.
     within: Option<PathBuf>,
+    /// The one agent its skills are for. `None`: for all.
+    agent: Option<String>,
 }
 
 impl SkillRoot {
@@ -61,6 +72,7 @@ impl SkillRoot {
             path: path.into(),
             trust: RootTrust::Managed,
             within: None,
+            agent: None,
         }
     }
 
@@ -70,6 +82,7 @@ impl SkillRoot {
             path: path.into(),
             trust: RootTrust::User,
             within: None,
+            agent: None,
         }
     }
 
@@ -79,6 +92,7 @@ impl SkillRoot {
             path: workspace.join(relative),
             trust: RootTrust::Project,
             within: Some(workspace.to_owned()),
+            agent: None,
         }
     }
 
@@ -89,6 +103,7 @@ impl SkillRoot {
             within: Some(path.clone()),
             path,
             trust: RootTrust::Plugin,
+            agent: None,
         }
     }
 
@@ -99,7 +114,24 @@ impl SkillRoot {
             within: Some(path.clone()),
             path,
             trust: RootTrust::Mcp,
+            agent: None,
         }
+    }
+
+    /// A root an agent writes, and that is for this agent alone.
+    pub fn agent(path: impl Into<PathBuf>, agent: impl Into<String>) -> Self {
+        let path = path.into();
+        SkillRoot {
+            within: Some(path.clone()),
+            path,
+            trust: RootTrust::Agent,
+            agent: Some(agent.into()),
+        }
+    }
+
+    /// The one agent its skills are for, if they are not for all.
+    pub fn only_for(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 
     /// Where it is.
@@ -126,6 +158,21 @@ impl SkillRoot {
             base.open_dir(relative)
         }
     }
+}
+
+/// The roots agents write: of each agent below `agents`, its folder `skills`.
+pub fn agent_roots(agents: &Path) -> Vec<SkillRoot> {
+    let Ok(entries) = std::fs::read_dir(agents) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|it| it.file_name().into_string().ok())
+        .filter(|it| !it.starts_with('.'))
+        .collect();
+    names.sort();
+    let root = |name: String| SkillRoot::agent(agents.join(&name).join("skills"), name);
+    names.into_iter().map(root).collect()
 }
 
 /// The roots every Ambit looks at, by precedence: the machine's, the user's, the workspace's.

@@ -57,6 +57,11 @@ impl Skill {
         self.folder.trust()
     }
 
+    /// The one agent it is for, if it is not for all.
+    pub fn only_for(&self) -> Option<&str> {
+        self.folder.only_for()
+    }
+
     /// What everybody may see of it: name and description on one line.
     pub fn index_line(&self) -> String {
         let mut line = format!("{}:", self.name());
@@ -286,8 +291,20 @@ fn list_folders(root: &SkillRoot) -> Result<Folders, ReadRefusal> {
     Ok(folders)
 }
 
+/// Judges a `SKILL.md` as one of this folder: what it says of tools counts only where its root
+/// may speak of them.
+pub(crate) fn check_in(folder: &SkillFolder, bytes: &[u8]) -> Checked {
+    let mut checked = check_skill_md(bytes, &folder.name());
+    if let Some(valid) = checked.valid.as_mut()
+        && !folder.trust().speaks_of_tools()
+    {
+        valid.frontmatter.allowed_tools.clear();
+    }
+    checked
+}
+
 fn read_skill(folder: &SkillFolder) -> Result<(Vec<u8>, Checked), ReadRefusal> {
     let bytes = read_skill_md(&folder.open()?)?;
-    let checked = check_skill_md(&bytes, &folder.name());
+    let checked = check_in(folder, &bytes);
     Ok((bytes, checked))
 }

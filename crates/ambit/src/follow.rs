@@ -3,7 +3,7 @@
 //! person accepts in another process counts here. All of it ends with the marketplace.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ambit_mcp::McpResolver;
 use ambit_runtime::marketplace::CapabilityMarketplace;
@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::servers::Servers;
 use crate::trust::TrustStore;
+use crate::written::WrittenSkills;
 
 /// How long clients wait for servers nothing is known of. Whoever is later is told of as a change.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -20,12 +21,30 @@ const SOON: Duration = Duration::from_secs(1);
 /// Servers that change several lists say so several times.
 const SETTLING: Duration = Duration::from_millis(50);
 
+/// What other processes change.
+pub struct Elsewhere {
+    /// What persons accept.
+    pub trust: Arc<TrustStore>,
+    /// Skills agents write.
+    pub skills: Arc<WrittenSkills>,
+}
+
+impl Elsewhere {
+    /// Another value after something was changed.
+    fn seen(&self) -> (Option<i64>, Option<SystemTime>) {
+        (
+            self.trust.written_elsewhere().ok(),
+            self.skills.changed_at(),
+        )
+    }
+}
+
 /// Looks at servers nothing is known of, and goes on with that in the background where it takes
 /// long; then follows what all of them say. `progress` hears of each first look as it ends.
 pub async fn keep_up(
     servers: &Arc<Servers>,
     market: &Arc<CapabilityMarketplace>,
-    trust: &Arc<TrustStore>,
+    elsewhere: Elsewhere,
     progress: impl Fn(&str, Result<usize, String>) + Send + Sync + 'static,
 ) {
     let looking = {
@@ -46,23 +65,23 @@ pub async fn keep_up(
         tokio::spawn(follow(changes, resolver, market));
     }
     let (servers, market) = (Arc::downgrade(servers), Arc::downgrade(market));
-    tokio::spawn(accepted(Arc::clone(trust), servers, market));
+    tokio::spawn(accepted(elsewhere, servers, market));
 }
 
 /// Takes in what other processes saw of servers and what was accepted of it. A session notices by
 /// itself that its catalog has changed.
 async fn accepted(
-    trust: Arc<TrustStore>,
+    elsewhere: Elsewhere,
     servers: Weak<Servers>,
     market: Weak<CapabilityMarketplace>,
 ) {
-    let mut seen = trust.written_elsewhere().ok();
+    let mut seen = elsewhere.seen();
     loop {
         sleep(SOON).await;
         let (Some(servers), Some(market)) = (servers.upgrade(), market.upgrade()) else {
             return;
         };
-        let now = trust.written_elsewhere().ok();
+        let now = elsewhere.seen();
         if now != seen {
             seen = now;
             servers.reload(market.cache());

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod embed;
 pub mod follow;
 pub mod places;
 pub mod project;
@@ -9,6 +10,7 @@ pub mod secrets;
 pub mod servers;
 pub mod takeover;
 pub mod trust;
+pub mod written;
 
 pub use ambit_builtins as builtins;
 pub use ambit_core as core;

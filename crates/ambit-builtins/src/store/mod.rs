@@ -35,7 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
+    &crate::notes::PART,
     &crate::tasks::PART,
+    &crate::own::PART,
     &crate::triggers::PART,
     &crate::notices::PART,
 ];

@@ -8,6 +8,7 @@ use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
 use crate::effects::{Effect, Effects};
 use crate::id::CapabilityId;
+use crate::manifest::Acceptance;
 use crate::permission::bound::Bound;
 use crate::permission::mode::{Mode, is_external};
 use crate::permission::rule::{Rules, Verdict};
@@ -163,6 +164,27 @@ pub enum AskReason {
     Taint,
     /// It is somebody else's, and nobody has accepted it as it is now.
     NotAccepted,
+    /// It changes what the agent is: a person looks at every call.
+    EveryCall,
+    /// It changes what the agent is, and outside content was seen that would last by it.
+    LastingTaint,
+}
+
+impl AskReason {
+    /// An answer as far as it can reach here. Where every call is looked at, a yes is to this one.
+    pub fn bounded(&self, answer: Answer) -> Answer {
+        match (self, answer) {
+            (AskReason::EveryCall | AskReason::LastingTaint, Answer::Session | Answer::Always) => {
+                Answer::Once
+            }
+            (_, answer) => answer,
+        }
+    }
+
+    /// Whether a yes can hold for later calls, too.
+    pub fn can_stand(&self) -> bool {
+        self.bounded(Answer::Always) == Answer::Always
+    }
 }
 
 impl fmt::Display for AskReason {
@@ -172,6 +194,12 @@ impl fmt::Display for AskReason {
             AskReason::SendsOut => f.write_str("it can send data out and the mode is `ask`"),
             AskReason::Rule { rule } => write!(f, "the rule `{rule}` wants a person to decide"),
             AskReason::NotAccepted => f.write_str("it is somebody else's and has not been accepted as it is now"),
+            AskReason::EveryCall => {
+                f.write_str("it changes what the agent is, and every such call is asked about")
+            }
+            AskReason::LastingTaint => f.write_str(
+                "it changes what the agent is, and this session has seen outside content that would last by it",
+            ),
             AskReason::Taint => f.write_str(
                 "this session has read private data and seen outside content, and the call can send data out",
             ),
@@ -277,6 +305,23 @@ fn decide_alone(capability: &CapabilityDescriptor, input: Judged<'_>) -> Permiss
         return PermissionDecision::Ask {
             reason: AskReason::Taint,
         };
+    }
+    // No rule and no earlier yes was about this text; `auto` means that nobody is asked, unless
+    // somebody outside may have chosen the words.
+    if capability.acceptance == Acceptance::EveryCall {
+        match (input.mode, input.taint.saw_untrusted) {
+            (Mode::Auto, false) => {}
+            (Mode::Auto, true) => {
+                return PermissionDecision::Ask {
+                    reason: AskReason::LastingTaint,
+                };
+            }
+            (Mode::Ask | Mode::ReadOnly, _) => {
+                return PermissionDecision::Ask {
+                    reason: AskReason::EveryCall,
+                };
+            }
+        }
     }
     let standing = || {
         let yes = StandingApproval {

@@ -146,6 +146,65 @@ fn standing_approvals_hold_for_one_definition() {
 }
 
 #[test]
+fn what_changes_the_agent_is_asked_about_every_time() {
+    let mut it = descriptor("local__self__update writes self:write");
+    it.acceptance = crate::manifest::Acceptance::EveryCall;
+    let standing = vec![StandingApproval {
+        id: it.id.clone(),
+        definition: it.digest,
+    }];
+    let seen = Taint {
+        read_private: false,
+        saw_untrusted: true,
+    };
+    let clean = Taint::default();
+    let allow = "allow local__self__update";
+    for (mode, rule_text, taint, expected) in [
+        ("ask", "", clean, "ask"),
+        ("ask", allow, clean, "ask"),
+        ("ask", "allow writes,allow self:write", clean, "ask"),
+        ("ask", "deny writes", clean, "deny"),
+        ("ask", allow, seen, "ask"),
+        ("read-only", allow, clean, "ask"),
+        ("auto", "", clean, "allow"),
+        ("auto", "ask self:write", clean, "allow"),
+        ("auto", "deny self:write", clean, "deny"),
+        ("auto", "", seen, "ask"),
+        ("auto", allow, seen, "ask"),
+        ("auto", "deny writes", seen, "deny"),
+    ] {
+        for asker in [Asker::Ambit, Asker::Client] {
+            let input = PermissionInput {
+                mode: mode.parse().unwrap(),
+                rules: rules(rule_text),
+                standing: standing.clone(),
+                taint,
+                asker,
+                ..Default::default()
+            };
+            let decision = decide(&it, &input);
+            assert_eq!(word(&decision), expected, "{mode} [{rule_text}] {taint:?}");
+            if let PermissionDecision::Ask { reason } = decision {
+                assert!(!reason.can_stand(), "{reason:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_yes_reaches_as_far_as_its_question() {
+    for (reason, answer, reaches) in [
+        (AskReason::EveryCall, Answer::Always, Answer::Once),
+        (AskReason::LastingTaint, Answer::Session, Answer::Once),
+        (AskReason::EveryCall, Answer::Deny, Answer::Deny),
+        (AskReason::Changes, Answer::Always, Answer::Always),
+        (AskReason::NotAccepted, Answer::Session, Answer::Session),
+    ] {
+        assert_eq!(reason.bounded(answer), reaches, "{reason:?}");
+    }
+}
+
+#[test]
 fn with_both_taints_sending_out_needs_a_person() {
     let outside = descriptor("mcp__web__fetch reads open-world");
     let file = descriptor("local__files__read reads");

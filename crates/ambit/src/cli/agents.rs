@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{AgentsCommand, TokenArgs};
 use crate::cli::fail::{Exit, Fail};
+use crate::cli::own;
 use crate::cli::printer::{BOLD, DIM, Printer, columns, counted, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
@@ -18,6 +19,10 @@ pub(crate) fn agents(
 ) -> Result<Exit, Fail> {
     match command {
         None => list(&setup()?, printer),
+        Some(AgentsCommand::History { name, number }) => {
+            own::history(&setup()?, &name, number, printer)
+        }
+        Some(AgentsCommand::Undo { name, to }) => own::undo(&setup()?, &name, to, printer),
         Some(AgentsCommand::Token(args)) => {
             let name = args.name.as_deref().unwrap_or(OPERATOR);
             match (args.revoke, args.forget) {

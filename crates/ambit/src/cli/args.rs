@@ -52,6 +52,13 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Call one capability through the pipeline
     Call(CallArgs),
+    /// Run an agent until it has done what it is told
+    Run(RunArgs),
+    /// Play the whole chain, offline, in a temporary folder
+    Demo,
+    /// The stand-in for a server that the demo uses
+    #[command(hide = true)]
+    DemoServer,
     /// Print an agent's resolved capabilities
     Resolve(ResolveArgs),
     /// Accept the project's ambit.json as it is now, or manage what was accepted and what waits
@@ -289,6 +296,63 @@ pub(crate) struct CallArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What it is to do
+    #[arg(required_unless_present = "resume")]
+    pub(crate) goal: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+    /// The model, of those in `models`, instead of what the config says
+    #[arg(long, value_name = "NAME", conflicts_with = "script")]
+    pub(crate) model: Option<String>,
+    /// Play this file of model turns instead of asking a model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Most turns of the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+    /// Most it may use up: tokens (200000, 200k) or money ($0.50)
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget)]
+    pub(crate) budget: Option<RunBudget>,
+    /// Go on with a session: an id, the beginning of one, or by default the last run here
+    #[arg(long, value_name = "SESSION", num_args = 0..=1, default_missing_value = "last")]
+    pub(crate) resume: Option<String>,
+    /// Say yes to whatever would be asked in this run
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// What a run may use up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RunBudget {
+    /// Tokens, read and written.
+    Tokens(u64),
+    /// Money, in the currency of the model's prices.
+    Money(f64),
+}
+
+fn parse_budget(text: &str) -> Result<RunBudget, String> {
+    let wrong = || "write tokens (`200000`, `200k`, `2M`) or money (`$0.50`)".to_owned();
+    if let Some(money) = text.strip_prefix('$') {
+        let money: f64 = money.parse().map_err(|_| wrong())?;
+        let is_some = money.is_finite() && money > 0.0;
+        return is_some.then_some(RunBudget::Money(money)).ok_or_else(wrong);
+    }
+    let (digits, times) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => match text.strip_suffix('M') {
+            Some(digits) => (digits, 1_000_000),
+            None => (text, 1),
+        },
+    };
+    let tokens: u64 = digits.parse().map_err(|_| wrong())?;
+    match tokens.checked_mul(times) {
+        Some(tokens @ 1..) => Ok(RunBudget::Tokens(tokens)),
+        _ => Err(wrong()),
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
@@ -368,14 +432,22 @@ pub(crate) struct TrustArgs {
 pub(crate) enum TrustCommand {
     /// List what has been accepted, and what waits, with what is different
     Ls,
-    /// Accept tools of servers as they are defined now
+    /// Accept tools of servers as they are defined now, or edits agents proposed
     Accept {
-        /// Their ids, as `ambit trust ls` lists them
-        #[arg(required_unless_present = "server")]
+        /// Ids of tools, as `ambit trust ls` lists them
+        #[arg(required_unless_present_any = ["server", "edit"])]
         ids: Vec<String>,
+        /// Make the proposed edit of this number; may be repeated
+        #[arg(long, value_name = "N")]
+        edit: Vec<i64>,
         /// Everything that waits of this server; may be repeated
         #[arg(long, value_name = "NAME")]
         server: Vec<String>,
+    },
+    /// Forget an edit an agent proposed
+    Drop {
+        /// Its number
+        number: i64,
     },
     /// Accept the edits that a running `ambit serve` holds back
     Reload,
@@ -434,6 +506,23 @@ pub(crate) struct AgentsArgs {
 pub(crate) enum AgentsCommand {
     /// Issue a token for clients over HTTP, shown once; or take tokens back
     Token(TokenArgs),
+    /// What an agent changed about itself: instructions, responsibilities, skills
+    History {
+        /// The agent
+        name: String,
+        /// This one in full: what it said before and after
+        #[arg(value_name = "VERSION")]
+        number: Option<i64>,
+    },
+    /// Take back what an agent changed about itself: the last change, or all after a version.
+    /// Nothing is lost; undoing again brings it back
+    Undo {
+        /// The agent
+        name: String,
+        /// The version to go back to; 0 is before every change
+        #[arg(long, value_name = "VERSION")]
+        to: Option<i64>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -53,7 +53,7 @@ fn resolved(
         })?;
     let context = ResolverContext {
         agent: name.to_owned(),
-        agent_dir: setup.places.data().join("agents").join(name),
+        agent_dir: setup.agent_dir(name),
         workspace: setup.workspace.clone(),
         thread: None,
         control_paths: Vec::new(),

@@ -10,6 +10,7 @@ use crate::cli::args::{ApprovalScope, ApprovalsCommand, TrustCommand};
 use crate::cli::definitions;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, columns, counted, styled};
+use crate::cli::proposals;
 use crate::cli::setup::{Setup, working_directory};
 use crate::config::{Problem, find_project};
 use crate::places::Places;
@@ -21,13 +22,15 @@ pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<
     match command {
         // Where there is no project, there may still be something to be told.
         None => match this_project(&places) {
-            Err(_) if !store.held_definitions()?.is_empty() => list(&places, &store, printer),
+            Err(_) if something_waits(&store)? => list(&places, &store, printer),
             _ => accept(&places, &store, printer),
         },
         Some(TrustCommand::Ls) => list(&places, &store, printer),
-        Some(TrustCommand::Accept { ids, server }) => {
-            definitions::accept(&store, &ids, &server, printer)
-        }
+        Some(TrustCommand::Accept { ids, server, edit }) => match edit.is_empty() {
+            true => definitions::accept(&store, &ids, &server, printer),
+            false => proposals::accept(&places, &store, &edit, printer),
+        },
+        Some(TrustCommand::Drop { number }) => proposals::drop(&store, number, printer),
         Some(TrustCommand::Reload) => reload(&store, printer),
         Some(TrustCommand::Revoke { path }) => {
             let path = match path {
@@ -51,6 +54,10 @@ pub(crate) fn trust(command: Option<TrustCommand>, printer: &Printer) -> Result<
             Ok(if was { Exit::Done } else { Exit::No })
         }
     }
+}
+
+fn something_waits(store: &TrustStore) -> Result<bool, Fail> {
+    Ok(!store.held_definitions()?.is_empty() || !store.proposed_edits()?.is_empty())
 }
 
 fn this_project(places: &Places) -> Result<PathBuf, Fail> {
@@ -105,6 +112,7 @@ fn accept(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit
         "any change to the file has to be accepted again",
     ));
     definitions::print(&store.held_definitions()?, printer);
+    proposals::print(&store.proposed_edits()?, printer);
     Ok(Exit::Done)
 }
 
@@ -161,6 +169,7 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
     let accepted = store.accepted_projects()?;
     let definitions = store.held_definitions()?;
     let held = store.held_edits()?;
+    let proposed = store.proposed_edits()?;
     let here = find_project(&working_directory()?, places.config_file());
     let waiting = here.and_then(|path| {
         let digest = Digest::of_bytes(&std::fs::read(&path).ok()?);
@@ -180,6 +189,7 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
         printer.document(json!({
             "projects": projects, "waiting": waiting, "held": held,
             "pinned": store.pinned_definitions()?, "definitions": definitions::as_json(&definitions),
+            "proposed": proposals::as_json(&proposed),
         }));
         return Ok(Exit::Done);
     }
@@ -218,7 +228,9 @@ fn list(places: &Places, store: &TrustStore, printer: &Printer) -> Result<Exit, 
         printer.line(format!("{count} of servers' tools"));
     }
     definitions::print(&definitions, printer);
-    let nothing_waits = waiting.is_none() && held.is_empty() && definitions.is_empty();
+    proposals::print(&proposed, printer);
+    let nothing_waits =
+        waiting.is_none() && held.is_empty() && definitions.is_empty() && proposed.is_empty();
     if accepted.is_empty() && pinned == 0 && nothing_waits {
         printer.note("nothing has been accepted, and nothing waits");
     }
@@ -263,7 +275,7 @@ fn decide(
     answer: Answer,
     printer: &Printer,
 ) -> Result<Exit, Fail> {
-    let decided = match store.decide(number, answer) {
+    let (decided, answer) = match store.decide(number, answer) {
         Ok(decided) => decided,
         Err(error @ crate::trust::TrustError::NoSuchRequest(_)) => {
             return Err(Fail::no(
@@ -328,12 +340,12 @@ fn show(store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
         ));
     }
     for it in &standing {
-        printer.line(format!(
-            "{}  {} may always use {}",
-            styled(GOOD, it.n),
-            it.agent,
-            it.capability
-        ));
+        let (agent, capability) = (&it.agent, &it.capability);
+        let what = match &it.scope {
+            Scope::Always => format!("{agent} may always use {capability}"),
+            Scope::Session(session) => format!("{agent} may use {capability} in {session}"),
+        };
+        printer.line(format!("{}  {what}", styled(GOOD, it.n)));
     }
     match (pending.is_empty(), standing.is_empty()) {
         (true, true) => printer.note("nothing waits, and nothing stands"),

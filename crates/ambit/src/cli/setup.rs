@@ -31,15 +31,17 @@ use ambit_skills::scan::{SkillSet, scan};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::cli::args::AgentArgs;
+use crate::cli::configured::ConfiguredAgents;
 use crate::cli::eval::read_model;
 use crate::cli::fail::Fail;
 use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
-use crate::follow::keep_up;
+use crate::follow::{Elsewhere, keep_up};
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::{Logins, SecretStore};
 use crate::servers::Servers;
 use crate::trust::{ProjectTrust, TrustStore};
+use crate::written::WrittenSkills;
 
 /// Everything a command needs to know before it does anything.
 pub(crate) struct Setup {
@@ -85,6 +87,25 @@ impl Setup {
     pub(crate) fn read_with(
         accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
     ) -> Result<Self, Fail> {
+        Self::read_from(accepted, None)
+    }
+
+    /// Reads the configuration as it would be if a file, which is accepted, said something else.
+    pub(crate) fn read_instead(instead: &Instead<'_>) -> Result<Self, Fail> {
+        let trust = TrustStore::open(&Places::from_process()?)?;
+        let accepted = |path: &Path, digest: &Digest| match path == instead.path {
+            true => ProjectTrust::Trusted,
+            false => trust
+                .project_trust(path, digest)
+                .unwrap_or(ProjectTrust::Unknown),
+        };
+        Self::read_from(&accepted, Some((instead.path, instead.text)))
+    }
+
+    fn read_from(
+        accepted: &dyn Fn(&Path, &Digest) -> ProjectTrust,
+        instead: Option<(&Path, &str)>,
+    ) -> Result<Self, Fail> {
         let places = Places::from_process()?;
         let directory = working_directory()?;
         let trust = Arc::new(TrustStore::open(&places)?);
@@ -95,6 +116,7 @@ impl Setup {
             trust: accepted,
             variable: &|name| std::env::var_os(name),
             secret: &|name| secrets.get(name).map_err(|error| error.to_string()),
+            instead,
         })?;
         let taken: Vec<Problem> = taken_names(&loaded);
         if !taken.is_empty() {
@@ -188,21 +210,50 @@ impl Setup {
 
     /// Which capability keys exist here.
     pub(crate) fn registry(&self, servers: &Servers) -> CapabilityRegistry {
+        self.registry_of(servers, &self.written_skills())
+    }
+
+    fn registry_of(&self, servers: &Servers, skills: &Written) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in self.builtins().resolvers() {
+        for resolver in self.builtins_with(skills).resolvers() {
             register(&registry, resolver);
         }
-        register(&registry, Arc::new(SkillsResolver::new(self.skills())));
+        register(&registry, Arc::clone(&skills.resolver) as _);
         servers.resolvers().for_each(|it| register(&registry, it));
         registry
     }
 
+    /// All skills, those that agents write among them.
+    fn written_skills(&self) -> Written {
+        let agents = self.agents_dir();
+        let resolver = Arc::new(SkillsResolver::with_agents(self.skills(), agents.clone()));
+        Written {
+            written: Arc::new(WrittenSkills::new(Arc::clone(&resolver), &agents)),
+            resolver,
+        }
+    }
+
     /// The built-in capabilities, on what this workspace keeps.
     pub(crate) fn builtins(&self) -> Builtins {
+        self.builtins_with(&self.written_skills())
+    }
+
+    fn builtins_with(&self, skills: &Written) -> Builtins {
         Builtins {
             vault: Some(Arc::new(SecretStore::open(&self.places))),
+            skills: Some(Arc::clone(&skills.written) as _),
+            agents: Some(Arc::new(ConfiguredAgents)),
             ..Builtins::new(self.store())
         }
+    }
+
+    fn agents_dir(&self) -> PathBuf {
+        self.store().folder().join("agents")
+    }
+
+    /// Where an agent keeps what is its own in this workspace.
+    pub(crate) fn agent_dir(&self, name: &str) -> PathBuf {
+        self.agents_dir().join(name)
     }
 
     /// What built-in capabilities keep for this workspace.
@@ -280,8 +331,28 @@ impl Setup {
     ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
         let cache = self.cache()?;
         let servers = Arc::new(self.servers(&cache));
-        let market = self.market_of(&servers, cache, journal, approver)?;
+        let skills = self.written_skills();
+        let market = self.market_with(&servers, &skills, cache, journal, approver)?;
         self.tell_unseen(&servers);
+        let elsewhere = Elsewhere {
+            trust: Arc::clone(&self.trust),
+            skills: skills.written,
+        };
+        self.handle()?
+            .block_on(keep_up(&servers, &market, elsewhere, seen));
+        Ok((market, servers))
+    }
+
+    /// The same for an agent at work: servers nothing is known of are looked at before it begins.
+    pub(crate) fn working_market(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
+        let cache = self.cache()?;
+        let servers = Arc::new(self.servers(&cache));
+        self.see(&servers, &cache)?;
+        let market = self.market_of(&servers, cache, journal, approver)?;
         self.handle()?
             .block_on(keep_up(&servers, &market, &self.trust, seen));
         Ok((market, servers))
@@ -295,10 +366,21 @@ impl Setup {
         journal: Journal,
         approver: Arc<dyn Approver>,
     ) -> Result<Arc<CapabilityMarketplace>, Fail> {
+        self.market_with(servers, &self.written_skills(), cache, journal, approver)
+    }
+
+    fn market_with(
+        &self,
+        servers: &Servers,
+        skills: &Written,
+        cache: DescriptorCache,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<Arc<CapabilityMarketplace>, Fail> {
         let config = &self.loaded.config;
-        let registry = self.registry(servers);
+        let registry = self.registry_of(servers, skills);
         let embedder = self.embedder(&registry)?;
-        Ok(CapabilityMarketplace::new(MarketplaceParts {
+        let market = CapabilityMarketplace::new(MarketplaceParts {
             registry,
             cache,
             journal,
@@ -320,7 +402,9 @@ impl Setup {
             },
             results: ResultStore::new(self.places.results()),
             embedder,
-        }))
+        });
+        skills.written.offered_on(&market);
+        Ok(market)
     }
 
     /// How a session is opened for an agent.
@@ -345,7 +429,7 @@ impl Setup {
             },
             exposure: Default::default(),
             asker: Default::default(),
-            agent_dir: self.places.data().join("agents").join(name),
+            agent_dir: self.agent_dir(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
             callbacks: Callbacks {
@@ -395,6 +479,18 @@ impl Setup {
         paths.extend(self.workspace.ancestors().map(|it| it.join(CONFIG_NAME)));
         paths
     }
+}
+
+/// A file, and what it would say.
+pub(crate) struct Instead<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) text: &'a str,
+}
+
+/// Skills as they are offered, and as agents write them.
+struct Written {
+    resolver: Arc<SkillsResolver>,
+    written: Arc<WrittenSkills>,
 }
 
 /// What became of looking at a server.

@@ -17,6 +17,7 @@ mod jsonc;
 mod load;
 mod meaning;
 mod merged;
+mod models;
 mod problem;
 mod rules;
 mod schema;
@@ -27,6 +28,7 @@ mod starter;
 #[cfg(test)]
 mod tests;
 mod untrusted;
+mod widening;
 
 pub use agents::DEFAULT_AGENT;
 pub use change::{ConfigChange, compare};
@@ -44,3 +46,4 @@ pub use schema::json_schema;
 pub use serve::{Serve, ServeFile};
 pub use server::{Idle, McpServer, ServerSettings};
 pub use starter::starter;
+pub use widening::{Bound, Guard, Tense, Widening, WideningReason, widened_by, widening};

@@ -30,6 +30,26 @@ pub fn insert_members(
     Ok(root.to_string())
 }
 
+/// Sets members of the object at a path, which is made where it is missing; `null` takes one out.
+pub fn edit_members(
+    text: &str,
+    path: &[&str],
+    members: &[(String, Value)],
+) -> Result<String, EditError> {
+    let (root, section) = open(text, path)?;
+    for (name, value) in members {
+        match (section.get(name), value) {
+            (Some(member), Value::Null) => member.remove(),
+            (None, Value::Null) => {}
+            (Some(member), value) => member.set_value(input(value)),
+            (None, value) => {
+                section.append(name, input(value));
+            }
+        }
+    }
+    Ok(root.to_string())
+}
+
 /// Takes a member out of the object at a path. Nothing where it is not there.
 pub fn remove_member(text: &str, path: &[&str], name: &str) -> Result<Option<String>, EditError> {
     let root = parse(text)?;

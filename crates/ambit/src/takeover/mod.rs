@@ -29,7 +29,7 @@ mod tests;
 pub use apply::{Applied, RefusedReason, apply, replace};
 pub use clients::{ClientFile, ClientId, Platform, Scope, Surroundings, Syntax, files};
 pub use dialect::{FoundServer, KeptReason, Launch};
-pub use json::{insert_members, remove_member};
+pub use json::{edit_members, insert_members, remove_member};
 pub use merge::{Fate, Planned, Use, entry};
 pub use plan::{Plan, World, plan};
 pub use rewire::{EditError, Rewire};

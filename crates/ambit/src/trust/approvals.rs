@@ -37,6 +37,27 @@ pub struct NewRequest {
     pub arguments: String,
     /// Why a person is asked.
     pub why: String,
+    /// For how long a person can say yes.
+    pub yes_for: YesFor,
+}
+
+/// How far a yes can reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum YesFor {
+    /// As far as the person says.
+    Standing,
+    /// To this call and no other.
+    ThisCall,
+}
+
+impl YesFor {
+    /// An answer, as far as it can reach.
+    fn bound(self, answer: Answer) -> Answer {
+        match (self, answer) {
+            (YesFor::ThisCall, Answer::Session | Answer::Always) => Answer::Once,
+            (_, answer) => answer,
+        }
+    }
 }
 
 /// A request that waits.
@@ -82,8 +103,8 @@ impl TrustStore {
     pub fn add_pending(&self, request: &NewRequest) -> Result<i64, TrustError> {
         let connection = self.connection.lock();
         Ok(connection.query_row(
-            "INSERT INTO pending (agent, session, capability, definition, call, arguments, why, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            "INSERT INTO pending (agent, session, capability, definition, call, arguments, why, at, stands)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (call) DO UPDATE SET why = excluded.why
              RETURNING n",
             params![
@@ -95,6 +116,7 @@ impl TrustStore {
                 request.arguments,
                 request.why,
                 now(),
+                request.yes_for == YesFor::Standing,
             ],
             |row| row.get(0),
         )?)
@@ -115,8 +137,9 @@ impl TrustStore {
     }
 
     /// Records a person's answer to a request, which is then no longer pending. `Once` and
-    /// `Deny` wait to be taken by that call; `Session` and `Always` stand, for that call too.
-    pub fn decide(&self, n: i64, answer: Answer) -> Result<PendingRequest, TrustError> {
+    /// `Deny` wait to be taken by that call; `Session` and `Always` stand, for that call too, where
+    /// they can. Says what it came to.
+    pub fn decide(&self, n: i64, answer: Answer) -> Result<(PendingRequest, Answer), TrustError> {
         let mut connection = self.connection.lock();
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let taken = change
@@ -128,6 +151,7 @@ impl TrustStore {
             .optional()?
             .ok_or(TrustError::NoSuchRequest(n))?;
         let request = &taken.request;
+        let answer = request.yes_for.bound(answer);
         match answer {
             Answer::Once => once(&change, request, OnceDecision::Allowed)?,
             Answer::Deny => once(&change, request, OnceDecision::Denied)?,
@@ -135,7 +159,7 @@ impl TrustStore {
             Answer::Always => stand(&change, request, &Scope::Always)?,
         }
         change.commit()?;
-        Ok(taken)
+        Ok((taken, answer))
     }
 
     /// Takes what a person said about this exact call. Of all who ask, in all processes, one
@@ -198,7 +222,7 @@ impl TrustStore {
     }
 }
 
-const PENDING: &str = "n, agent, session, capability, definition, call, arguments, why, at";
+const PENDING: &str = "n, agent, session, capability, definition, call, arguments, why, at, stands";
 
 fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRequest> {
     Ok(PendingRequest {
@@ -211,6 +235,10 @@ fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRequest> {
             call: digest(row, 5)?,
             arguments: row.get(6)?,
             why: row.get(7)?,
+            yes_for: match row.get(9)? {
+                true => YesFor::Standing,
+                false => YesFor::ThisCall,
+            },
         },
         at: time(row, 8)?,
     })

@@ -7,6 +7,7 @@ mod approvals;
 mod held;
 mod pins;
 mod projects;
+mod proposed;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -27,13 +28,14 @@ use thiserror::Error;
 
 use crate::places::{Places, private_directory};
 
-pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval};
+pub use approvals::{NewRequest, OnceDecision, PendingRequest, Scope, StandingApproval, YesFor};
 pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
+pub use proposed::{NewProposal, ProposedEdit};
 pub use tokens::{IssuedToken, OPERATOR};
 
-const VERSION: i64 = 3;
+const VERSION: i64 = 5;
 
 /// How long a process waits for another one's write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -90,6 +92,8 @@ CREATE TABLE held_edits (
 ) STRICT;
 ",
     pins::SCHEMA,
+    "ALTER TABLE pending ADD COLUMN stands INTEGER NOT NULL DEFAULT 1;",
+    proposed::SCHEMA,
 ];
 
 /// The trust store cannot answer.

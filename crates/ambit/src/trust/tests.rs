@@ -40,7 +40,31 @@ fn request(call: &str) -> NewRequest {
         call: bytes(call),
         arguments: "{}".into(),
         why: "it writes".into(),
+        yes_for: YesFor::Standing,
     }
+}
+
+#[test]
+fn a_yes_to_one_call_never_stands() {
+    let home = home();
+    let store = home.store();
+    for answer in [Answer::Always, Answer::Session, Answer::Once] {
+        let request = NewRequest {
+            yes_for: YesFor::ThisCall,
+            ..request(&format!("{answer:?}"))
+        };
+        let n = store.add_pending(&request).unwrap();
+        let (decided, came_to) = store.decide(n, answer).unwrap();
+        assert_eq!(
+            (decided.request.yes_for, came_to),
+            (YesFor::ThisCall, Answer::Once)
+        );
+        assert_eq!(
+            store.take_once(&request.call).unwrap(),
+            Some(OnceDecision::Allowed)
+        );
+    }
+    assert!(store.standing(None).unwrap().is_empty());
 }
 
 #[test]
@@ -265,6 +289,8 @@ fn a_store_of_an_older_version_is_taken_along() {
     for table in ["servers", "pins", "held", "tokens", "held_edits"] {
         raw.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
+    raw.execute_batch("ALTER TABLE pending DROP COLUMN stands; DROP TABLE proposed_edits")
+        .unwrap();
     raw.execute_batch("INSERT INTO projects VALUES ('/p', 'x', 1)")
         .unwrap();
     raw.pragma_update(None, "user_version", 1).unwrap();

@@ -11,7 +11,10 @@
 )]
 
 mod approvals;
+mod builtins_agents;
 mod builtins_memory;
+mod builtins_notes;
+mod builtins_self;
 mod builtins_tasks;
 mod builtins_triggers;
 mod client;

@@ -10,6 +10,7 @@
 mod abuse;
 mod access;
 mod eras;
+mod harness;
 mod hooks;
 mod http;
 mod operations;
@@ -17,3 +18,9 @@ mod reload;
 mod sdk;
 mod server;
 mod tls;
+mod turn_access;
+mod turn_approvals;
+mod turn_events;
+mod turn_keys;
+mod turn_openapi;
+mod turns;

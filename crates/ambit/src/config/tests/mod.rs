@@ -3,6 +3,7 @@
 mod change;
 mod holds;
 mod refused;
+mod widening;
 
 use std::fs;
 use std::path::PathBuf;
@@ -53,6 +54,7 @@ impl World {
         let home = self.root();
         let places = Places::new(&|name| (name == "HOME").then(|| home.clone().into())).unwrap();
         load(&Inputs {
+            instead: None,
             places: &places,
             directory: &home.join("project/src"),
             trust: &|_, _| self.trust.clone(),
