@@ -12,6 +12,7 @@
 
 mod approvals;
 mod builtins_agents;
+mod builtins_duty;
 mod builtins_memory;
 mod builtins_notes;
 mod builtins_self;

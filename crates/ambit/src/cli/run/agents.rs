@@ -17,7 +17,7 @@ use crate::cli::setup::Setup;
 use crate::project::project_kinds;
 
 /// All agents of the configuration.
-pub(super) struct ConfiguredAgents {
+pub(crate) struct ConfiguredAgents {
     agents: BTreeMap<String, Configured>,
     project: BTreeSet<String>,
     limits: RunLimits,
@@ -33,7 +33,7 @@ struct Configured {
 }
 
 impl ConfiguredAgents {
-    pub(super) fn new(
+    pub(crate) fn new(
         setup: &Setup,
         args: &RunArgs,
         script: Option<Arc<dyn Engine>>,
