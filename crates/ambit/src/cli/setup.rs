@@ -334,13 +334,23 @@ impl Setup {
         let skills = self.written_skills();
         let market = self.market_with(&servers, &skills, cache, journal, approver)?;
         self.tell_unseen(&servers);
+        self.keep_up(&servers, &market, skills)?;
+        Ok((market, servers))
+    }
+
+    fn keep_up(
+        &self,
+        servers: &Arc<Servers>,
+        market: &Arc<CapabilityMarketplace>,
+        skills: Written,
+    ) -> Result<(), Fail> {
         let elsewhere = Elsewhere {
             trust: Arc::clone(&self.trust),
             skills: skills.written,
         };
         self.handle()?
-            .block_on(keep_up(&servers, &market, elsewhere, seen));
-        Ok((market, servers))
+            .block_on(keep_up(servers, market, elsewhere, seen));
+        Ok(())
     }
 
     /// The same for an agent at work: servers nothing is known of are looked at before it begins.
@@ -352,9 +362,9 @@ impl Setup {
         let cache = self.cache()?;
         let servers = Arc::new(self.servers(&cache));
         self.see(&servers, &cache)?;
-        let market = self.market_of(&servers, cache, journal, approver)?;
-        self.handle()?
-            .block_on(keep_up(&servers, &market, &self.trust, seen));
+        let skills = self.written_skills();
+        let market = self.market_with(&servers, &skills, cache, journal, approver)?;
+        self.keep_up(&servers, &market, skills)?;
         Ok((market, servers))
     }
 

@@ -25,8 +25,9 @@ pub trait ApprovalDesk: Send + Sync {
     /// What waits, oldest first.
     fn waiting(&self) -> Result<Vec<WaitingApproval>, DeskError>;
 
-    /// Takes a person's answer.
-    fn answer(&self, number: i64, answer: Answer) -> Result<WaitingApproval, DeskError>;
+    /// Takes a person's answer, and says how far it reaches: a yes to every later call may be one
+    /// to this call only.
+    fn answer(&self, number: i64, answer: Answer) -> Result<(WaitingApproval, Answer), DeskError>;
 }
 
 /// A call that waits for a person.
@@ -132,7 +133,7 @@ impl Endpoint {
                 None => Err(DeskError::NoSuchRequest(number)),
             }
         });
-        let decided = decided.await?;
+        let (decided, answer) = decided.await?;
         tracing::info!(number, agent = decided.agent, answer = ?answer, "answered by an operator");
         let decided = Decided {
             number,

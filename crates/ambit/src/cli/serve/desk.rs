@@ -17,8 +17,9 @@ impl ApprovalDesk for Desk {
         Ok(pending.into_iter().map(waiting).collect())
     }
 
-    fn answer(&self, number: i64, answer: Answer) -> Result<WaitingApproval, DeskError> {
-        self.0.decide(number, answer).map(waiting).map_err(failed)
+    fn answer(&self, number: i64, answer: Answer) -> Result<(WaitingApproval, Answer), DeskError> {
+        let (decided, answer) = self.0.decide(number, answer).map_err(failed)?;
+        Ok((waiting(decided), answer))
     }
 }
 
