@@ -297,7 +297,7 @@ pub(crate) struct CallArgs {
     pub(crate) yes: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// What it is to do
     #[arg(required_unless_present = "resume")]
@@ -656,6 +656,8 @@ pub(crate) enum TriggersCommand {
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
+    /// Start what is due, in the foreground, until it is stopped
+    Run,
     /// Remove a trigger, whichever agent made it
     Rm {
         /// The trigger

@@ -13,6 +13,7 @@
 mod approvals;
 mod builtins_agents;
 mod builtins_history;
+mod builtins_duty;
 mod builtins_memory;
 mod builtins_notes;
 mod builtins_self;
