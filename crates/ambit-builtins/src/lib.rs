@@ -21,6 +21,9 @@ pub mod secrets;
 pub mod shell;
 mod stop;
 pub mod store;
+pub mod tasks;
+#[cfg(test)]
+mod trial;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
@@ -30,6 +33,7 @@ pub const KEYS: &[&str] = &[
     "media",
     "audio",
     "memory",
+    "tasks",
     "self",
     "agent-management",
 ];
@@ -77,6 +81,7 @@ impl Builtins {
             Arc::new(media::MediaResolver),
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(own::SelfResolver(self.clone())),
             Arc::new(management::ManagementResolver(self.clone())),
         ]
@@ -146,6 +151,17 @@ mod tests {
             local__memory__list_memories | reads | low | memory:read
             local__memory__update_memory | reads writes | medium | memory:write
             local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__tasks__create_task | reads writes | medium | tasks:write
+            local__tasks__list_tasks | reads | low | tasks:read
+            local__tasks__get_task | reads | low | tasks:read
+            local__tasks__update_task | reads writes | medium | tasks:write
+            local__tasks__update_steps | reads writes | medium | tasks:write
+            local__tasks__create_subtask | reads writes | medium | tasks:write
+            local__tasks__complete_task | reads writes | medium | tasks:write
+            local__tasks__cancel_task | reads writes | medium | tasks:write
+            local__tasks__add_resource | reads writes | medium | tasks:write
+            local__tasks__remove_resource | reads writes | medium | tasks:write
+            local__tasks__list_task_history | reads | low | tasks:read
             local__self__read_my_instructions | reads | low | self:read
             local__self__update_my_instructions | reads writes | high | self:write
             local__self__list_responsibilities | reads | low | self:read

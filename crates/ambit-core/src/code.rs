@@ -43,13 +43,15 @@ pub enum Code {
     LoginRequired,
     /// The capability itself refused the arguments: a path outside its bounds, say.
     Refused,
+    /// It began, and how it ended is not known: it may have run.
+    OutcomeUnknown,
     /// A bug in Ambit.
     Internal,
 }
 
 impl Code {
     /// All of them.
-    pub const ALL: [Code; 19] = [
+    pub const ALL: [Code; 20] = [
         Code::NotVisible,
         Code::InputInvalid,
         Code::InputTooLarge,
@@ -68,6 +70,7 @@ impl Code {
         Code::ProviderUnreachable,
         Code::LoginRequired,
         Code::Refused,
+        Code::OutcomeUnknown,
         Code::Internal,
     ];
 
@@ -92,6 +95,7 @@ impl Code {
             Code::ProviderUnreachable => "provider_unreachable",
             Code::LoginRequired => "login_required",
             Code::Refused => "refused",
+            Code::OutcomeUnknown => "outcome_unknown",
             Code::Internal => "internal",
         }
     }
@@ -123,6 +127,7 @@ impl Code {
             Code::Refused => {
                 "The capability itself refused the arguments: a path outside its bounds, say."
             }
+            Code::OutcomeUnknown => "It began, and how it ended is not known: it may have run.",
             Code::Internal => "A bug in Ambit.",
         }
     }

@@ -13,6 +13,7 @@ use crate::intent::CallId;
 use crate::observation::ResultRef;
 use crate::permission::{Answer, AskReason, Mode, PermissionDecision, PermissionInput};
 use crate::quarantine::QuarantineReason;
+use crate::run::{IntentRecord, ModelUsage, RequestTokens, RunEnd};
 use crate::schema::SchemaProblem;
 use crate::turn::TurnInput;
 use crate::visible::HiddenReason;
@@ -54,6 +55,25 @@ pub enum EventBody {
         workspace: String,
         /// Which Ambit.
         version: String,
+        /// Where it came in, if that is where it can be gone on with: `turns`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        front: Option<String>,
+    },
+    /// A session goes on: with what it had seen, heard and been allowed, in the bounds of now.
+    #[serde(rename = "session.resumed")]
+    SessionResumed {
+        /// How freely.
+        mode: Mode,
+        /// The last turn before.
+        turn: u32,
+        /// Which Ambit.
+        version: String,
+    },
+    /// Somebody ended a session for good.
+    #[serde(rename = "session.ended")]
+    SessionEnded {
+        /// The last turn.
+        turn: u32,
     },
     /// A source said what it offers, and that was news.
     #[serde(rename = "catalog.changed")]
@@ -220,6 +240,123 @@ pub enum EventBody {
     /// How it ended.
     #[serde(rename = "tool.observation")]
     ToolObservation(ObservationRecord),
+    /// Somebody said something to an agent that runs.
+    #[serde(rename = "message.user")]
+    MessageUser {
+        /// The beginning of it, redacted.
+        text: String,
+        /// The whole message, redacted, stored by digest.
+        message: Digest,
+    },
+    /// A model was asked for its next turn.
+    #[serde(rename = "model.requested")]
+    ModelRequested {
+        /// The turn whose visible set it was given.
+        turn: u32,
+        /// What speaks to it.
+        engine: String,
+        /// The model, as its provider calls it.
+        model: String,
+        /// Of everything it was asked with.
+        request: Digest,
+        /// How many messages that were.
+        messages: u32,
+        /// What that costs, by Ambit's own count.
+        tokens: RequestTokens,
+    },
+    /// A model answered.
+    #[serde(rename = "model.responded")]
+    ModelResponded {
+        /// The turn.
+        turn: u32,
+        /// The beginning of what it said, redacted.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+        /// What it wants to call, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        intents: Vec<IntentRecord>,
+        /// Why it stopped: `answered`, `wantsTools`, `length` or `refused`.
+        stop: String,
+        /// What it cost, as the provider counts.
+        usage: ModelUsage,
+        /// The whole message, redacted, stored by digest.
+        message: Digest,
+    },
+    /// A model gave no answer.
+    #[serde(rename = "model.failed")]
+    ModelFailed {
+        /// The turn.
+        turn: u32,
+        /// Why, redacted.
+        reason: String,
+    },
+    /// What the calls of a turn brought went back to the model.
+    #[serde(rename = "message.results")]
+    MessageResults {
+        /// The turn that called.
+        turn: u32,
+        /// The whole message, redacted, stored by digest.
+        message: Digest,
+    },
+    /// Old results were replaced by references, so that the conversation fits the model's window.
+    #[serde(rename = "context.compacted")]
+    ContextCompacted {
+        /// The turn it was done for.
+        turn: u32,
+        /// Results in messages before this one are references now.
+        before: u32,
+        /// What the conversation cost.
+        from: u64,
+        /// What it costs now.
+        to: u64,
+        /// Which messages were replaced, by their place, and by what, stored by digest.
+        replaced: Vec<(u32, Digest)>,
+    },
+    /// A run of an agent ended. Its session can go on.
+    #[serde(rename = "run.finished")]
+    RunFinished {
+        /// What it was about, in a few words.
+        title: String,
+        /// Why it ended.
+        ended: RunEnd,
+        /// Turns of the model.
+        turns: u32,
+        /// Calls.
+        calls: u32,
+        /// What the model cost.
+        usage: ModelUsage,
+    },
+    /// A sub-agent was asked.
+    #[serde(rename = "delegation.started")]
+    DelegationStarted {
+        /// The call that asked.
+        call: CallId,
+        /// Whom.
+        agent: String,
+        /// In which session it works.
+        child: String,
+        /// Everybody in between, the first who asked first.
+        chain: Vec<String>,
+        /// What it was asked, redacted and shortened.
+        task: String,
+        /// The skill it follows, where a skill is run in a sub-agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skill: Option<CapabilityId>,
+    },
+    /// A sub-agent is done.
+    #[serde(rename = "delegation.finished")]
+    DelegationFinished {
+        /// The call that asked.
+        call: CallId,
+        /// Its session.
+        child: String,
+        /// Why it ended.
+        ended: RunEnd,
+        /// Turns of its model.
+        turns: u32,
+        /// What its model cost.
+        usage: ModelUsage,
+    },
 }
 
 /// How a call ended, without the result itself.
@@ -255,8 +392,10 @@ pub struct ObservationRecord {
 
 impl EventBody {
     /// All there are of [`EventBody::type_name`].
-    pub const TYPES: [&'static str; 16] = [
+    pub const TYPES: [&'static str; 27] = [
         "session.started",
+        "session.resumed",
+        "session.ended",
         "catalog.changed",
         "capability.quarantined",
         "turn.started",
@@ -272,12 +411,23 @@ impl EventBody {
         "hook.decided",
         "tool.started",
         "tool.observation",
+        "message.user",
+        "model.requested",
+        "model.responded",
+        "model.failed",
+        "message.results",
+        "context.compacted",
+        "run.finished",
+        "delegation.started",
+        "delegation.finished",
     ];
 
     /// The `type` field.
     pub fn type_name(&self) -> &'static str {
         match self {
             EventBody::SessionStarted { .. } => "session.started",
+            EventBody::SessionResumed { .. } => "session.resumed",
+            EventBody::SessionEnded { .. } => "session.ended",
             EventBody::CatalogChanged { .. } => "catalog.changed",
             EventBody::CapabilityQuarantined { .. } => "capability.quarantined",
             EventBody::TurnStarted { .. } => "turn.started",
@@ -293,6 +443,15 @@ impl EventBody {
             EventBody::HookDecided { .. } => "hook.decided",
             EventBody::ToolStarted { .. } => "tool.started",
             EventBody::ToolObservation(_) => "tool.observation",
+            EventBody::MessageUser { .. } => "message.user",
+            EventBody::ModelRequested { .. } => "model.requested",
+            EventBody::ModelResponded { .. } => "model.responded",
+            EventBody::ModelFailed { .. } => "model.failed",
+            EventBody::MessageResults { .. } => "message.results",
+            EventBody::ContextCompacted { .. } => "context.compacted",
+            EventBody::RunFinished { .. } => "run.finished",
+            EventBody::DelegationStarted { .. } => "delegation.started",
+            EventBody::DelegationFinished { .. } => "delegation.finished",
         }
     }
 
@@ -308,6 +467,8 @@ impl EventBody {
             | EventBody::ApprovalRequested { call, .. }
             | EventBody::ApprovalDecided { call, .. }
             | EventBody::HookDecided { call, .. }
+            | EventBody::DelegationStarted { call, .. }
+            | EventBody::DelegationFinished { call, .. }
             | EventBody::ToolStarted { call, .. } => Some(call),
             EventBody::ToolObservation(record) => Some(&record.call),
             _ => None,

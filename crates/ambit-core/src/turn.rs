@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::CapabilityId;
 use crate::manifest::ChannelFeature;
-use crate::permission::{Mode, Rules};
+use crate::permission::{Bound, Mode, Rules};
 use crate::visible::{Layer, VisibleEntry};
 use crate::weights::Weights;
 
@@ -99,6 +99,9 @@ pub struct TurnInput {
     pub excludes: BTreeSet<CapabilityId>,
     /// How much each signal counts.
     pub weights: Weights,
+    /// Those that asked this agent: what they cannot see, it cannot either.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<Bound>,
 }
 
 impl TurnInput {

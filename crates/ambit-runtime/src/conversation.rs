@@ -139,6 +139,14 @@ pub trait Caller: fmt::Debug + Send + Sync {
         None
     }
 
+    /// How long it waits for a person who is asked elsewhere.
+    fn waits(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The question whether its call may run was left for a person, under this number.
+    fn left(&self, _number: i64) {}
+
     /// Asks all of these, together.
     async fn ask(&self, questions: Questions) -> Result<Answers, Unanswered>;
 

@@ -8,7 +8,7 @@ use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::manifest::ChannelFeature;
-use ambit_core::permission::{Mode, Rules};
+use ambit_core::permission::{Bound, Mode, Rules};
 use ambit_core::search::{Hit, SearchIndex, SearchRequest};
 use ambit_core::turn::{Asked, Relevance, Shown, TurnInput};
 use ambit_core::weights::Weights;
@@ -63,6 +63,8 @@ pub struct TurnRequest {
     pub evidence: Vec<String>,
     /// Another budget for this turn.
     pub budget: Option<u32>,
+    /// A narrower mode for this turn. A looser one than the session's own changes nothing.
+    pub mode: Option<Mode>,
 }
 
 /// What holds for all turns of a session.
@@ -80,6 +82,8 @@ pub struct Bounds {
     pub settings: DiscoverySettings,
     /// How much of it is put in front of the agent.
     pub exposure: Exposure,
+    /// Those that asked this agent, who bound it further.
+    pub within: Vec<Bound>,
     pub(crate) gates: Gates,
 }
 
@@ -95,7 +99,41 @@ impl Bounds {
             pins: settings.pins.clone(),
             excludes: settings.excludes.clone(),
             weights: settings.weights,
+            within: self.within.clone(),
             ..TurnInput::default()
+        }
+    }
+}
+
+impl Bounds {
+    fn narrowed(&self, mode: Option<Mode>) -> Mode {
+        mode.map_or(self.mode, |it| it.min(self.mode))
+    }
+
+    /// The input of a turn that was, as it is in these bounds.
+    pub(crate) fn again(&self, was: TurnInput, previous: Vec<Shown>) -> TurnInput {
+        let mode = self.narrowed(Some(was.mode));
+        let now = self.input();
+        match self.exposure {
+            Exposure::Selected => TurnInput {
+                mode,
+                rules: now.rules,
+                channel: now.channel,
+                budget: was.budget.or(now.budget),
+                limit: now.limit,
+                pins: now.pins,
+                excludes: now.excludes,
+                weights: now.weights,
+                within: now.within,
+                previous,
+                ..was
+            },
+            Exposure::Everything | Exposure::Dispatched => TurnInput {
+                budget: None,
+                limit: None,
+                mode,
+                ..now
+            },
         }
     }
 }
@@ -110,15 +148,18 @@ impl CapabilityMarketplace {
         heard: &Heard,
         previous: Vec<Shown>,
     ) -> TurnInput {
+        let mode = bounds.narrowed(request.mode);
         if bounds.exposure != Exposure::Selected {
             // All that may be used can be called, whatever was said and heard.
             return TurnInput {
                 budget: None,
                 limit: None,
+                mode,
                 ..bounds.input()
             };
         }
         let mut input = TurnInput {
+            mode,
             previous,
             touched: request.touched.clone(),
             candidates: heard.candidates.clone(),

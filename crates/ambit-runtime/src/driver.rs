@@ -49,6 +49,8 @@ pub struct CallReport {
     pub observation: Observation,
     /// From intent to observation.
     pub duration: Duration,
+    /// Whether its start was recorded: it may have had effects, whatever came of it.
+    pub started: bool,
     /// The first and the last batch of its events.
     pub recorded: (Receipt, Receipt),
 }
@@ -67,8 +69,19 @@ impl Session {
         caller: Arc<dyn Caller>,
         cancel: &CancellationToken,
     ) -> CallReport {
-        let begun = Instant::now();
         let call = CallId(format!("call-{}", random_word(10)));
+        self.call_as(call, request, caller, cancel).await
+    }
+
+    /// The same under a name of the caller's choosing, which no other call of this session may have.
+    pub async fn call_as(
+        &self,
+        call: CallId,
+        request: CallRequest,
+        caller: Arc<dyn Caller>,
+        cancel: &CancellationToken,
+    ) -> CallReport {
+        let begun = Instant::now();
         let turn = self.turn();
         let Dispatched {
             target,
@@ -84,7 +97,7 @@ impl Session {
             limits: &self.scope.market.parts.limits,
             redactor: &self.scope.market.parts.redactor,
         };
-        let permission = self.permission();
+        let permission = self.permission(turn.mode);
         let intent = ToolIntent {
             call: call.clone(),
             target,
@@ -129,11 +142,13 @@ impl Session {
                 drive.recorder.add(vec![loaded]);
             }
         }
+        let started = drive.recorder.is_started();
         let recorded = drive.recorder.finish(drive.capability.as_deref()).await;
         CallReport {
             call,
             observation,
             duration: begun.elapsed(),
+            started,
             recorded,
         }
     }

@@ -8,7 +8,7 @@ use ambit_core::catalog::CatalogSnapshot;
 use ambit_core::digest::Digest;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::manifest::ChannelFeature;
-use ambit_core::permission::{Mode, Rules};
+use ambit_core::permission::{Bound, Mode, Rules};
 use ambit_core::policy::hides;
 use ambit_core::search::{Gate, SearchIndex};
 use ambit_core::turn::TurnInput;
@@ -42,6 +42,7 @@ struct Basis {
     rules: Rules,
     channel: BTreeSet<ChannelFeature>,
     excludes: BTreeSet<CapabilityId>,
+    within: Vec<Bound>,
 }
 
 /// The newest gate of each purpose.
@@ -66,6 +67,7 @@ impl Gates {
             rules: input.rules.clone(),
             channel: input.channel.clone(),
             excludes: input.excludes.clone(),
+            within: input.within.clone(),
         };
         let mut gates = self.0.lock();
         if let Some((_, gate)) = gates.iter().find(|it| it.0 == basis && index.made(&it.1)) {

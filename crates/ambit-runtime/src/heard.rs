@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use ambit_core::event::ObservationRecord;
 use ambit_core::id::CapabilityId;
 use ambit_core::observation::{Completed, Content, Observation};
 
@@ -38,15 +39,26 @@ impl Heard {
         }
     }
 
+    /// Takes in how a call ended that is on record: of its result, what the journal quotes.
+    pub fn recall(&mut self, id: &CapabilityId, record: &ObservationRecord) {
+        match record.status.as_str() {
+            "completed" => {
+                self.failures.remove(id);
+                self.called.insert(id.clone());
+                self.keep(record.excerpt.clone());
+            }
+            "failed" => *self.failures.entry(id.clone()).or_default() += 1,
+            _ => {}
+        }
+    }
+
     fn note(&mut self, completed: &Completed) {
-        let text: String = completed
-            .output
-            .content
-            .iter()
-            .filter_map(Content::as_text)
-            .flat_map(str::chars)
-            .take(EVIDENCE_LENGTH)
-            .collect();
+        let content = completed.output.content.iter();
+        let texts = content.filter_map(Content::as_text);
+        self.keep(texts.flat_map(str::chars).take(EVIDENCE_LENGTH).collect());
+    }
+
+    fn keep(&mut self, text: String) {
         if text.trim().is_empty() {
             return;
         }

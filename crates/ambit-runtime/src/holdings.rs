@@ -55,7 +55,10 @@ impl Settled {
 impl Holdings {
     /// Those of what is held that hand out placeholders.
     pub(crate) fn fillers(&self) -> Vec<Arc<dyn SecretFiller>> {
-        self.by_key.values().filter_map(|it| it.granted.executor.filler()).collect()
+        self.by_key
+            .values()
+            .filter_map(|it| it.granted.executor.filler())
+            .collect()
     }
 }
 

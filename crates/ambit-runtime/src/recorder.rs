@@ -17,6 +17,7 @@ pub(crate) struct Recorder<'a> {
     first: Option<Receipt>,
     latest: Option<Receipt>,
     effectful: bool,
+    started: bool,
     finished: bool,
 }
 
@@ -29,6 +30,7 @@ impl<'a> Recorder<'a> {
             first: None,
             latest: None,
             effectful: false,
+            started: false,
             finished: false,
         }
     }
@@ -76,6 +78,11 @@ impl<'a> Recorder<'a> {
     pub(crate) fn started(&mut self, receipt: Receipt, effectful: bool) {
         self.handed(receipt);
         self.effectful = effectful;
+        self.started = true;
+    }
+
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
     }
 
     /// Records the rest. The end of a call with effects is written before anyone is told. The

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::delegate::Delegate;
 use crate::executor::CapabilityExecutor;
 
 /// Where and for whom a capability is resolved. It says nothing about the channel: what an
@@ -21,6 +22,8 @@ use crate::executor::CapabilityExecutor;
 pub struct ResolverContext {
     /// The agent's name.
     pub agent: String,
+    /// The agents it works for, the first who asked first: it may do no more than any of them.
+    pub asked_by: Vec<String>,
     /// Where this agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder the agent works in.
@@ -53,12 +56,15 @@ pub type SendFile = Arc<dyn Fn(OutgoingFile) -> Result<(), String> + Send + Sync
 pub struct Callbacks {
     /// Hands a file to the person.
     pub send_file: Option<SendFile>,
+    /// Runs other agents.
+    pub delegate: Option<Arc<dyn Delegate>>,
 }
 
 impl std::fmt::Debug for Callbacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Callbacks")
             .field("send_file", &self.send_file.is_some())
+            .field("delegate", &self.delegate.is_some())
             .finish()
     }
 }

@@ -4,8 +4,12 @@ use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
+use ambit_core::digest::Digest;
+use ambit_core::intent::CallId;
 use ambit_core::observation::{Content, Output, ResultRef};
 use thiserror::Error;
 
@@ -13,6 +17,10 @@ use crate::random::random_word;
 
 /// Oldest results go first when the folder grows past this.
 const MOST_KEPT: u64 = 512 << 20;
+/// And when there are more files than this.
+const MOST_FILES: usize = 50_000;
+/// So many outcomes are kept between two looks at how much there is.
+const BETWEEN: u64 = 1_000;
 /// Most bytes one page holds.
 pub const PAGE: usize = 64 << 10;
 
@@ -47,6 +55,7 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct ResultStore {
     folder: PathBuf,
+    outcomes: Arc<AtomicU64>,
 }
 
 impl ResultStore {
@@ -54,6 +63,7 @@ impl ResultStore {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         ResultStore {
             folder: folder.into(),
+            outcomes: Arc::default(),
         }
     }
 
@@ -89,6 +99,32 @@ impl ResultStore {
         }
         self.clear_old();
         Ok(ResultRef(name))
+    }
+
+    /// Keeps what came of a call under its name, for whoever asks again.
+    pub fn keep(&self, agent: &str, call: &CallId, text: &str) -> std::io::Result<()> {
+        let folder = self.folder.join(agent);
+        fs::create_dir_all(&folder)?;
+        let name = kept_name(call);
+        // Half an outcome must not be taken for a whole one.
+        let begun = folder.join(format!("{name}.part"));
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&begun)?;
+        file.write_all(text.as_bytes())?;
+        fs::rename(&begun, folder.join(&name))?;
+        if self.outcomes.fetch_add(1, Relaxed) % BETWEEN == BETWEEN - 1 {
+            self.clear_old();
+        }
+        Ok(())
+    }
+
+    /// What came of a call, if it is still kept.
+    pub fn kept(&self, agent: &str, call: &CallId) -> Option<String> {
+        fs::read_to_string(self.folder.join(agent).join(kept_name(call))).ok()
     }
 
     /// All of it, for somebody who is no model and has room for it.
@@ -173,15 +209,24 @@ impl ResultStore {
         }
         kept.sort();
         let mut total: u64 = kept.iter().map(|(_, size, _)| size).sum();
+        let mut files = kept.len();
         for (_, size, path) in kept {
-            if total <= MOST_KEPT {
+            if total <= MOST_KEPT && files <= MOST_FILES {
                 break;
             }
             // Losing the race to another process is fine: it is gone either way.
             let _ = fs::remove_file(path);
             total -= size;
+            files -= 1;
         }
     }
+}
+
+/// Of letters and digits only, whatever the call is named.
+fn kept_name(call: &CallId) -> String {
+    let digest = Digest::of_bytes(call.0.as_bytes());
+    let bytes = digest.as_bytes().iter().take(16);
+    bytes.fold("o-".to_owned(), |name, it| format!("{name}{it:02x}"))
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {

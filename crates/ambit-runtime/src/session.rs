@@ -11,15 +11,16 @@ use ambit_core::diff::VisibleDiff;
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
 use ambit_core::grant::GrantProblem;
+use ambit_core::granted::Granted;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Asker, Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{Asker, Bound, Mode, PermissionInput, Rules, StandingApproval, Taint};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
-use ambit_core::turn::Shown;
+use ambit_core::turn::{Shown, TurnInput};
 use ambit_core::visible::VisibleSet;
 use ambit_core::wire::is_injection;
 use arc_swap::ArcSwap;
@@ -36,9 +37,12 @@ use crate::holdings::{Claim, Holdings};
 use crate::injection::resolve_injections;
 use crate::journal::{Durability, NewEvent, Receipt, SessionId};
 use crate::marketplace::CapabilityMarketplace;
+use crate::past::SessionPast;
 use crate::provider::Provider;
 use crate::registry::{Skipped, UnknownCapabilities};
 use crate::resolver::{Callbacks, ResolverContext};
+use crate::turn::BegunTurn;
+use crate::within::{self, Within};
 
 /// For whom and how a session is opened.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ pub struct SessionSpec {
     pub control_paths: Vec<PathBuf>,
     /// What the embedding program can do for a capability.
     pub callbacks: Callbacks,
+    /// What bounds it because another session asked for it.
+    pub within: Option<Within>,
 }
 
 /// What a session shares with the tools the runtime injects into it.
@@ -78,6 +84,8 @@ pub struct SessionScope {
     pub(crate) agent: String,
     bounds: ArcSwap<Bounds>,
     asker: Asker,
+    /// All that whoever asked for this session may have.
+    outer: Option<Arc<Granted>>,
     pub(crate) heard: Mutex<Heard>,
     state: Mutex<State>,
 }
@@ -99,6 +107,8 @@ struct State {
     /// What was held back when that was last recorded.
     quarantined: BTreeMap<CapabilityId, Quarantine>,
     standing: Vec<StandingApproval>,
+    /// Of these, what a person said in this very session.
+    approved: Vec<StandingApproval>,
     taint: Taint,
 }
 
@@ -108,7 +118,22 @@ struct State {
 pub(crate) struct Turn {
     pub(crate) number: u32,
     pub(crate) visible: Arc<VisibleSet>,
+    pub(crate) mode: Mode,
     catalog: Arc<CatalogSnapshot>,
+}
+
+/// How a session comes to be.
+pub(crate) enum Opening {
+    /// For the first time, somewhere.
+    Anew(Option<String>),
+    /// With a past.
+    Again(Box<SessionPast>),
+}
+
+impl From<SessionPast> for Opening {
+    fn from(past: SessionPast) -> Self {
+        Opening::Again(Box::new(past))
+    }
 }
 
 impl Turn {
@@ -128,11 +153,32 @@ impl CapabilityMarketplace {
         self: &Arc<Self>,
         spec: SessionSpec,
     ) -> Result<Session, Vec<GrantProblem>> {
+        self.make_session(spec, Opening::Anew(None)).await
+    }
+
+    /// The same for somebody who will come back for it through this front.
+    pub async fn open_session_at(
+        self: &Arc<Self>,
+        front: &str,
+        spec: SessionSpec,
+    ) -> Result<Session, Vec<GrantProblem>> {
+        let opening = Opening::Anew(Some(front.to_owned()));
+        self.make_session(spec, opening).await
+    }
+
+    pub(crate) async fn make_session(
+        self: &Arc<Self>,
+        spec: SessionSpec,
+        opening: Opening,
+    ) -> Result<Session, Vec<GrantProblem>> {
+        let chain = spec.within.iter().flat_map(|it| &it.bounds);
+        let asked_by = chain.map(|it| it.agent.clone()).collect();
         let claim = Claim {
             capabilities: spec.capabilities,
             unknown: spec.unknown,
             context: ResolverContext {
                 agent: spec.agent.clone(),
+                asked_by,
                 agent_dir: spec.agent_dir,
                 workspace: spec.workspace.clone(),
                 thread: None,
@@ -142,26 +188,49 @@ impl CapabilityMarketplace {
         };
         let catalog = self.catalog();
         let holdings = claim.settle(self, &Holdings::default()).await?;
-        let state = State {
+        let mut state = State {
             standing: self.parts.approver.standing(&spec.agent),
             revision: catalog.revision(),
             ..State::default()
         };
+        let mut heard = Heard::default();
+        if let Opening::Again(past) = &opening {
+            state.turn.number = past.turn;
+            state.taint = past.taint;
+            state.standing.extend(past.standing.iter().cloned());
+            heard = past.heard.clone();
+        }
+        let id = match &opening {
+            Opening::Anew(_) => SessionId::generate(),
+            Opening::Again(past) => past.id.clone(),
+        };
+        let within = spec.within.unwrap_or_default();
+        state.taint = state.taint.and(within.taint);
+        let channel = match &within.granted {
+            Some(_) => spec
+                .channel
+                .intersection(&within.channel)
+                .copied()
+                .collect(),
+            None => spec.channel,
+        };
         let scope = Arc::new(SessionScope {
             market: Arc::clone(self),
-            id: SessionId::generate(),
+            id,
             agent: spec.agent,
             bounds: ArcSwap::from_pointee(Bounds {
                 granted: Arc::default(),
                 mode: spec.mode,
                 rules: spec.rules,
-                channel: spec.channel,
+                channel,
                 settings: spec.discovery,
                 exposure: spec.exposure,
+                within: within.bounds,
                 gates: Gates::default(),
             }),
             asker: spec.asker,
-            heard: Mutex::default(),
+            outer: within.granted,
+            heard: Mutex::new(heard),
             state: Mutex::new(state),
         });
         let session = Session {
@@ -172,12 +241,26 @@ impl CapabilityMarketplace {
             renewing: tokio::sync::Mutex::new(catalog.revision()),
         };
         session.hold(holdings, &catalog);
-        scope.record(EventBody::SessionStarted {
-            agent: scope.agent.clone(),
-            mode: scope.bounds().mode,
-            workspace: spec.workspace.display().to_string(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        });
+        let mode = scope.bounds().mode;
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        match opening {
+            Opening::Anew(front) => drop(scope.record(EventBody::SessionStarted {
+                agent: scope.agent.clone(),
+                mode,
+                workspace: spec.workspace.display().to_string(),
+                version,
+                front,
+            })),
+            Opening::Again(past) => {
+                let turn = past.turn;
+                drop(scope.record(EventBody::SessionResumed {
+                    mode,
+                    turn,
+                    version,
+                }));
+                session.begin_again(*past);
+            }
+        }
         Ok(session)
     }
 }
@@ -198,6 +281,18 @@ impl SessionScope {
         self.bounds.load_full()
     }
 
+    /// The same, in the mode of the turn that holds now.
+    pub(crate) fn bounds_now(&self) -> Arc<Bounds> {
+        let (bounds, mode) = (self.bounds(), self.turn().mode);
+        match mode < bounds.mode {
+            true => Arc::new(Bounds {
+                mode,
+                ..Bounds::clone(&bounds)
+            }),
+            false => bounds,
+        }
+    }
+
     /// Where a resource is, or its template.
     pub(crate) fn address(&self, id: &CapabilityId) -> Option<String> {
         let manifest = self.manifest(id)?;
@@ -211,9 +306,19 @@ impl SessionScope {
 }
 
 impl Session {
+    /// Its agent's name.
+    pub fn agent(&self) -> &str {
+        &self.scope.agent
+    }
+
     /// Its name in the journal.
     pub fn id(&self) -> &SessionId {
         &self.scope.id
+    }
+
+    /// How many turns it has had.
+    pub fn turns(&self) -> u32 {
+        self.scope.state.lock().turn.number
     }
 
     /// What it was given and does not have, and why.
@@ -243,7 +348,10 @@ impl Session {
         *renewed = catalog.revision();
     }
 
-    fn hold(&self, holdings: Holdings, catalog: &CatalogSnapshot) {
+    fn hold(&self, mut holdings: Holdings, catalog: &CatalogSnapshot) {
+        if let Some(outer) = &self.scope.outer {
+            holdings.executors.retain(|id, _| outer.contains(id));
+        }
         let exposure = self.scope.bounds().exposure;
         let wanted = crate::injection::wanted(holdings.executors.keys(), exposure);
         let granted = holdings
@@ -305,12 +413,15 @@ impl Session {
     /// Begins the next turn: selects what is visible, and records what that depended on and what
     /// it changed.
     pub fn begin_turn(&self, request: &TurnRequest) -> Arc<VisibleSet> {
+        self.begin(request).visible
+    }
+
+    pub(crate) fn begin(&self, request: &TurnRequest) -> BegunTurn {
         let scope = &self.scope;
         // Held to the end: no call may see the turn before its record is on the way.
         let mut state = self.scope.state.lock();
         let catalog = scope.market.catalog();
         let bounds = scope.bounds();
-        let granted = &bounds.granted;
         let previous = state
             .turn
             .visible
@@ -328,12 +439,38 @@ impl Session {
         let input = scope
             .market
             .turn_input(&bounds, &catalog, request, &heard, previous);
-        let visible = Arc::new(select(&catalog, granted, &input));
+        self.select(&mut state, &catalog, &bounds, input)
+    }
+
+    /// Begins the last turn of a past again, in the bounds of now.
+    fn begin_again(&self, past: SessionPast) {
+        let Some(input) = past.input else {
+            return;
+        };
+        let mut state = self.scope.state.lock();
+        let bounds = self.scope.bounds();
+        let previous = past.shown.iter().map(Shown::from).collect();
+        let input = bounds.again(*input, previous);
+        self.select(&mut state, &self.scope.market.catalog(), &bounds, input);
+    }
+
+    fn select(
+        &self,
+        state: &mut State,
+        catalog: &Arc<CatalogSnapshot>,
+        bounds: &Bounds,
+        input: TurnInput,
+    ) -> BegunTurn {
+        let scope = &self.scope;
+        let granted = &bounds.granted;
+        let visible = Arc::new(select(catalog, granted, &input));
         let turn = state.turn.number + 1;
+        let mode = input.mode;
         let next = Turn {
             number: turn,
             visible: Arc::clone(&visible),
-            catalog: Arc::clone(&catalog),
+            mode,
+            catalog: Arc::clone(catalog),
         };
         let before = std::mem::replace(&mut state.turn, next).visible;
         let since = std::mem::replace(&mut state.revision, catalog.revision());
@@ -352,7 +489,7 @@ impl Session {
                 },
             )
             .collect();
-        events.extend(self.newly_quarantined(&mut state, &catalog));
+        events.extend(self.newly_quarantined(state, catalog));
         events.push(EventBody::TurnStarted {
             turn,
             catalog: catalog.digest(),
@@ -364,9 +501,9 @@ impl Session {
         events.push(EventBody::CapabilityDiff {
             turn,
             visible: visible.digest(),
-            diff,
+            diff: diff.clone(),
         });
-        let objects = scope.market.turn_objects(&catalog, granted);
+        let objects = scope.market.turn_objects(catalog, granted);
         let events = events
             .into_iter()
             .map(|body| NewEvent { body, cause: None })
@@ -379,7 +516,12 @@ impl Session {
         stores
             .into_iter()
             .for_each(|digest| scope.market.handed_over(digest, &receipt));
-        visible
+        BegunTurn {
+            number: turn,
+            mode,
+            visible,
+            diff,
+        }
     }
 
     /// What is granted and held back, and was not, or not for that, when it was last recorded.
@@ -407,7 +549,10 @@ impl Session {
     /// What the model is given this turn. In a dispatched session that is the dispatching tools;
     /// what they can reach is found by searching.
     pub fn projection(&self, format: ToolFormat) -> Projection {
-        let visible = self.visible();
+        self.project(&self.visible(), format)
+    }
+
+    pub(crate) fn project(&self, visible: &VisibleSet, format: ToolFormat) -> Projection {
         let exposure = self.scope.bounds().exposure;
         let manifests: BTreeMap<CapabilityId, Arc<CapabilityManifest>> = visible
             .entries()
@@ -415,7 +560,7 @@ impl Session {
             .filter(|it| exposure != Exposure::Dispatched || is_injection(&it.id))
             .filter_map(|it| Some((it.id.clone(), self.scope.manifest(&it.id)?)))
             .collect();
-        project(&visible, format, |id| manifests.get(id).map(Arc::as_ref))
+        project(visible, format, |id| manifests.get(id).map(Arc::as_ref))
     }
 
     pub(crate) fn turn(&self) -> Turn {
@@ -437,29 +582,69 @@ impl Session {
         self.holdings.load().fillers()
     }
 
-    pub(crate) fn permission(&self) -> PermissionInput {
+    pub(crate) fn permission(&self, mode: Mode) -> PermissionInput {
         let bounds = self.scope.bounds();
         let state = self.scope.state.lock();
         PermissionInput {
             agent: self.scope.agent.clone(),
-            mode: bounds.mode,
+            mode,
             rules: bounds.rules.clone(),
             standing: state.standing.clone(),
             taint: state.taint,
             asker: self.scope.asker,
+            within: within::with_answers(&bounds.within, &state.approved),
         }
+    }
+
+    /// What bounds the sessions this one asks for: all it may do itself.
+    pub fn within(&self) -> Within {
+        let bounds = self.scope.bounds_now();
+        let state = self.scope.state.lock();
+        let own = Bound {
+            agent: self.scope.agent.clone(),
+            mode: bounds.mode,
+            rules: bounds.rules.clone(),
+            standing: state.standing.clone(),
+        };
+        let above = within::with_answers(&bounds.within, &state.approved);
+        Within {
+            granted: Some(Arc::clone(&bounds.granted)),
+            bounds: above.into_iter().chain([own]).collect(),
+            channel: bounds.channel.clone(),
+            taint: state.taint,
+        }
+    }
+
+    /// Takes in what a session that this one asked for has seen: its answer may tell of it.
+    pub fn absorb(&self, other: &Session) {
+        let seen = other.scope.state.lock().taint;
+        let mut state = self.scope.state.lock();
+        state.taint = state.taint.and(seen);
+    }
+
+    /// Records one thing that happened in this session, with the objects it refers to by digest.
+    pub fn record(&self, body: EventBody, objects: Vec<(Digest, String)>) -> Receipt {
+        let events = vec![NewEvent { body, cause: None }];
+        let journal = self.scope.market.journal();
+        journal.append(&self.scope.id, events, objects, Durability::Written)
+    }
+
+    /// Where it happens.
+    pub fn market(&self) -> &Arc<CapabilityMarketplace> {
+        &self.scope.market
     }
 
     pub(crate) fn stand(&self, approval: StandingApproval) {
         let mut state = self.scope.state.lock();
         if !state.standing.contains(&approval) {
+            state.approved.push(approval.clone());
             state.standing.push(approval);
         }
     }
 
     /// Takes in how a call of a capability ended.
     pub(crate) fn observed(&self, capability: &CapabilityDescriptor, observation: &Observation) {
-        if quotes(observation) {
+        if quotes(observation.code()) {
             let mut state = self.scope.state.lock();
             state.taint = state.taint.after(capability);
         }
@@ -467,18 +652,17 @@ impl Session {
     }
 }
 
-/// Whether the caller is given words of the provider: its errors carry them as its results do.
-fn quotes(observation: &Observation) -> bool {
-    match observation {
-        Observation::Completed(_) => true,
-        Observation::Denied(_) => false,
-        Observation::Failed(failure) => matches!(
-            failure.code,
+/// Whether the caller of a call that ended like this is given words of the provider: its errors
+/// carry them as its results do, and nothing else does.
+pub(crate) fn quotes(code: Option<Code>) -> bool {
+    matches!(
+        code,
+        None | Some(
             Code::ProviderFailed
                 | Code::ProviderUnreachable
                 | Code::LoginRequired
                 | Code::Refused
                 | Code::OutputInvalid
-        ),
-    }
+        )
+    )
 }

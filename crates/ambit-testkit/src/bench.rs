@@ -166,6 +166,7 @@ impl Bench {
             workspace,
             control_paths: Vec::new(),
             callbacks: Default::default(),
+            within: None,
         }
     }
 

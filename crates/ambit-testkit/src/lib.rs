@@ -12,6 +12,7 @@ mod bench;
 mod fixture;
 mod guarded;
 mod home;
+mod model_endpoint;
 mod served;
 
 pub use approvers::{Answers, NeverAnswers};
@@ -19,4 +20,5 @@ pub use bench::{Bench, call, events};
 pub use fixture::{Behaviour, Deed, FixtureResolver, fixture_tool, rules};
 pub use guarded::{Counts, Guarded, Manners};
 pub use home::{Home, Run};
+pub use model_endpoint::{Cut, Mishap, ModelEndpoint};
 pub use served::{Served, example};

@@ -34,6 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
+    &crate::tasks::PART,
     &crate::own::PART,
 ];
 

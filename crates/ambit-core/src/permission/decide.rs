@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::CapabilityDescriptor;
 use crate::digest::Digest;
-use crate::effects::Effect;
+use crate::effects::{Effect, Effects};
 use crate::id::CapabilityId;
 use crate::manifest::Acceptance;
+use crate::permission::bound::Bound;
 use crate::permission::mode::{Mode, is_external};
 use crate::permission::rule::{Rules, Verdict};
 
@@ -35,10 +36,25 @@ impl Taint {
     /// What a completed call adds.
     #[must_use]
     pub fn after(self, capability: &CapabilityDescriptor) -> Taint {
-        let external = is_external(&capability.id);
+        self.after_call(&capability.id, capability.effects)
+    }
+
+    /// The same, from what is on record of the call.
+    #[must_use]
+    pub fn after_call(self, id: &CapabilityId, effects: Effects) -> Taint {
+        let external = is_external(id);
         Taint {
-            read_private: self.read_private || (!external && capability.effects.has(Effect::Reads)),
+            read_private: self.read_private || (!external && effects.has(Effect::Reads)),
             saw_untrusted: self.saw_untrusted || external,
+        }
+    }
+
+    /// What two sessions have seen together.
+    #[must_use]
+    pub fn and(self, other: Taint) -> Taint {
+        Taint {
+            read_private: self.read_private || other.read_private,
+            saw_untrusted: self.saw_untrusted || other.saw_untrusted,
         }
     }
 
@@ -86,13 +102,24 @@ pub struct PermissionInput {
     /// Who asks about changes.
     #[serde(default, skip_serializing_if = "Asker::is_ambit")]
     pub asker: Asker,
+    /// Those that asked this agent, who may do no less than it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<Bound>,
 }
 
 impl PermissionInput {
     /// What an approval is bound to besides the call: another agent or another policy is another
     /// question.
     pub fn version(&self) -> Digest {
-        Digest::of(&(&self.agent, self.mode, &self.rules)).unwrap_or(Digest::ZERO)
+        let own = (&self.agent, self.mode, &self.rules);
+        let digest = if self.within.is_empty() {
+            Digest::of(&own)
+        } else {
+            let above = self.within.iter();
+            let above: Vec<_> = above.map(|it| (&it.agent, it.mode, &it.rules)).collect();
+            Digest::of(&(own, above))
+        };
+        digest.unwrap_or(Digest::ZERO)
     }
 }
 
@@ -215,13 +242,59 @@ pub enum PermissionDecision {
     },
 }
 
+impl PermissionDecision {
+    fn strictness(&self) -> u8 {
+        match self {
+            PermissionDecision::Allow { .. } => 0,
+            PermissionDecision::Ask { reason } if reason.can_stand() => 1,
+            PermissionDecision::Ask { .. } => 2,
+            PermissionDecision::Deny { .. } => 3,
+        }
+    }
+}
+
 /// Whether arguments can leave this machine with a call: whatever reaches outside carries them.
 fn can_send_out(capability: &CapabilityDescriptor) -> bool {
     capability.effects.has(Effect::Egress) || capability.effects.has(Effect::OpenWorld)
 }
 
-/// Decides about a visible capability. Total, and every answer has its reason.
+/// Decides about a visible capability. Total, and every answer has its reason. Whoever asked for
+/// the work is judged as if they did it, and the strictest answer counts.
 pub fn decide(capability: &CapabilityDescriptor, input: &PermissionInput) -> PermissionDecision {
+    let own = Judged {
+        mode: input.mode,
+        rules: &input.rules,
+        standing: &input.standing,
+        taint: input.taint,
+        asker: input.asker,
+    };
+    let above = input.within.iter().map(|it| Judged {
+        mode: it.mode,
+        rules: &it.rules,
+        standing: &it.standing,
+        // What the work has seen is the same, whoever is asked about.
+        ..own
+    });
+    above.fold(decide_alone(capability, own), |strictest, it| {
+        let answer = decide_alone(capability, it);
+        match answer.strictness() > strictest.strictness() {
+            true => answer,
+            false => strictest,
+        }
+    })
+}
+
+/// One agent, judged by itself.
+#[derive(Clone, Copy)]
+struct Judged<'a> {
+    mode: Mode,
+    rules: &'a Rules,
+    standing: &'a [StandingApproval],
+    taint: Taint,
+    asker: Asker,
+}
+
+fn decide_alone(capability: &CapabilityDescriptor, input: Judged<'_>) -> PermissionDecision {
     let rule = input.rules.deciding(capability);
     if let Some(rule) = rule.filter(|it| it.verdict == Verdict::Deny) {
         return PermissionDecision::Deny {

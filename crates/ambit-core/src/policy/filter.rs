@@ -32,8 +32,10 @@ pub fn hides(
     if turn.excludes.contains(&capability.id) {
         return Some(HiddenReason::Excluded);
     }
-    let rule = turn.rules.forbidding(capability)?;
-    Some(HiddenReason::RuleForbids {
-        rule: rule.to_string(),
-    })
+    if let Some(rule) = turn.rules.forbidding(capability) {
+        return Some(HiddenReason::RuleForbids {
+            rule: rule.to_string(),
+        });
+    }
+    turn.within.iter().find_map(|it| it.hides(capability))
 }

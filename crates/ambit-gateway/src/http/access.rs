@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
 use super::host::{AllowedHost, AllowedOrigin, authority, host_is_allowed, origin_is_allowed};
 use super::token::TokenDigest;
+use super::turns::is_here as is_turns;
 
 /// The path of the only agent, or of the one that is named in its place.
 const MCP: &str = "/mcp";
@@ -36,6 +37,8 @@ pub struct Door {
     pub agents: BTreeMap<String, Lock>,
     /// The agent of `/mcp`.
     pub main: Option<String>,
+    /// Who may answer for a person.
+    pub operators: Vec<TokenDigest>,
 }
 
 /// Who was let in: a session belongs to one.
@@ -47,11 +50,23 @@ pub struct Caller {
     pub token: Option<TokenDigest>,
 }
 
+/// Who asks for something of the turn API. For which agent it may speak is decided once it is known
+/// which it is: a session says that, and so may a request's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visitor {
+    /// A harness, by this token or without one.
+    Harness(Option<TokenDigest>),
+    /// Somebody who answers for a person, and speaks for no agent.
+    Operator,
+}
+
 /// Where a request may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// To an agent.
     Agent(Caller),
+    /// To the turn API.
+    Turns(Visitor),
     /// To one of the pages for whoever runs this server.
     Page(Page),
     /// Nowhere.
@@ -67,6 +82,8 @@ pub(crate) enum Page {
     Readyz,
     /// What it counts.
     Metrics,
+    /// The reference of the turn API.
+    OpenApi,
 }
 
 /// Why a request goes nowhere.
@@ -101,7 +118,7 @@ impl RefusalReason {
             RefusalReason::Origin => {
                 "pages of this origin may not ask; `serve.origins` in ambit.json names those that may"
             }
-            RefusalReason::Path => "nothing is here; MCP is at /mcp and /mcp/AGENT",
+            RefusalReason::Path => "nothing is here; MCP is at /mcp and /mcp/AGENT, the turn API at /v1",
             RefusalReason::Token => {
                 "a token of the agent is needed; `ambit agents token NAME` issues one"
             }
@@ -135,6 +152,11 @@ pub(crate) fn decide(door: &Door, facts: &Facts<'_>) -> Access {
             true => Access::Page(Page::Metrics),
             false => refused(RefusalReason::Token),
         },
+        "/v1/openapi.json" => Access::Page(Page::OpenApi),
+        path if is_turns(path) => match door.visitor(token) {
+            Some(visitor) => Access::Turns(visitor),
+            None => refused(RefusalReason::Token),
+        },
         path => match agent_of(path, door) {
             Some(agent) => door.enter(agent, token),
             None => refused(RefusalReason::Path),
@@ -145,23 +167,72 @@ pub(crate) fn decide(door: &Door, facts: &Facts<'_>) -> Access {
 impl Door {
     /// Lets somebody in to an agent that may not exist.
     fn enter(&self, agent: Option<&str>, token: Option<TokenDigest>) -> Access {
+        match self.admit(agent, token) {
+            Ok(caller) => Access::Agent(caller),
+            Err(reason) => Access::Refused(reason),
+        }
+    }
+
+    fn admit(
+        &self,
+        agent: Option<&str>,
+        token: Option<TokenDigest>,
+    ) -> Result<Caller, RefusalReason> {
         let lock = agent.and_then(|it| self.agents.get_key_value(it));
-        let caller = |agent: &String, token| {
-            Access::Agent(Caller {
-                agent: agent.clone(),
-                token,
-            })
+        let caller = |agent: &String, token| Caller {
+            agent: agent.clone(),
+            token,
         };
         match lock {
-            Some((agent, Lock::Open)) => caller(agent, None),
+            Some((agent, Lock::Open)) => Ok(caller(agent, None)),
             Some((agent, Lock::Tokens(known))) => match token.filter(|it| it.is_among(known)) {
-                Some(token) => caller(agent, Some(token)),
-                None => Access::Refused(RefusalReason::Token),
+                Some(token) => Ok(caller(agent, Some(token))),
+                None => Err(RefusalReason::Token),
             },
             // As if it were there and locked, unless nothing here is.
-            None if self.is_open() => Access::Refused(RefusalReason::Path),
-            None => Access::Refused(RefusalReason::Token),
+            None if self.is_open() => Err(RefusalReason::Path),
+            None => Err(RefusalReason::Token),
         }
+    }
+
+    /// Who comes to the turn API by this token; nothing if it opens nothing and something is needed.
+    fn visitor(&self, token: Option<TokenDigest>) -> Option<Visitor> {
+        if token.is_some_and(|it| it.is_among(&self.operators)) {
+            return Some(Visitor::Operator);
+        }
+        let opens = self.agents.values().any(|it| *it == Lock::Open);
+        match token.filter(|it| self.agent_by(*it).is_some()) {
+            Some(token) => Some(Visitor::Harness(Some(token))),
+            None => opens.then_some(Visitor::Harness(None)),
+        }
+    }
+
+    /// The agent a token opens.
+    fn agent_by(&self, token: TokenDigest) -> Option<&str> {
+        let fits = |lock: &Lock| matches!(lock, Lock::Tokens(known) if token.is_among(known));
+        // Each is asked, whatever the others say.
+        let fitting: Vec<&String> = self.agents.iter().filter(|(_, it)| fits(it)).map(|it| it.0).collect();
+        fitting.first().map(|it| it.as_str())
+    }
+
+    /// As which caller a visitor speaks for an agent; without a name, for the one its token opens
+    /// or that of `/mcp`.
+    pub(crate) fn speaks_for(
+        &self,
+        visitor: Visitor,
+        agent: Option<&str>,
+    ) -> Result<Caller, RefusalReason> {
+        let Visitor::Harness(token) = visitor else {
+            return Err(RefusalReason::Token);
+        };
+        let own = || token.and_then(|it| self.agent_by(it));
+        let agent = agent.or_else(own).or(self.main.as_deref());
+        self.admit(agent, token)
+    }
+
+    /// Whether an agent is here at all.
+    pub(crate) fn serves(&self, agent: &str) -> bool {
+        self.agents.contains_key(agent)
     }
 
     /// Whether any agent's token, or none being needed, opens what is not one agent's.
@@ -172,7 +243,8 @@ impl Door {
         };
         // Each is asked, whatever the others say.
         let fitting = self.agents.values().filter(|it| fits(it)).count();
-        self.is_open() || fitting > 0
+        let is_operator = token.is_some_and(|it| it.is_among(&self.operators));
+        self.is_open() || is_operator || fitting > 0
     }
 
     fn is_open(&self) -> bool {

@@ -9,7 +9,7 @@ use super::host::is_named;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, \
+    "Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, \
      Mcp-Protocol-Version, Mcp-Session-Id",
 );
 const EXPOSED: HeaderValue = HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate");

@@ -24,6 +24,7 @@ use super::metrics::{CallCounts, RequestCounts};
 use super::running::Running;
 use super::served::{Front, Generation};
 use super::sessions::{SessionTable, Use};
+use super::turns::{self, TurnSessions};
 
 const SESSION: &str = "mcp-session-id";
 const METHOD: &str = "mcp-method";
@@ -37,6 +38,7 @@ pub(crate) struct Endpoint {
     pub(crate) door: ArcSwap<Door>,
     pub(crate) generation: ArcSwap<Generation>,
     pub(crate) sessions: Arc<SessionTable>,
+    pub(crate) turn_sessions: TurnSessions,
     pub(crate) connections: Arc<Connections>,
     pub(crate) running: Running,
     /// Nothing new is begun any more.
@@ -45,9 +47,9 @@ pub(crate) struct Endpoint {
     pub(crate) stop: CancellationToken,
     pub(crate) calls_ended: Arc<CallCounts>,
     pub(super) requests: RequestCounts,
-    bodies: Bodies,
-    calls: Arc<Semaphore>,
-    streams: Arc<Semaphore>,
+    pub(super) bodies: Bodies,
+    pub(super) calls: Arc<Semaphore>,
+    pub(super) streams: Arc<Semaphore>,
 }
 
 /// An answer, and what is held until it has been sent.
@@ -64,6 +66,7 @@ impl Endpoint {
             door: ArcSwap::from_pointee(door),
             generation: ArcSwap::from_pointee(generation),
             sessions: SessionTable::new(limits.sessions, limits.session_idle),
+            turn_sessions: TurnSessions::new(limits.sessions, limits.session_idle),
             connections: Connections::new(limits.connections),
             running: Running::default(),
             draining: CancellationToken::new(),
@@ -79,7 +82,7 @@ impl Endpoint {
 
     /// Answers one request.
     pub(crate) async fn respond(
-        &self,
+        self: &Arc<Self>,
         request: Request<Incoming>,
         connection: &Arc<Connection>,
         local: IpAddr,
@@ -97,12 +100,21 @@ impl Endpoint {
             )
         };
         let mut answer = match (access, &origin) {
-            (Access::Agent(_) | Access::Refused(RefusalReason::Token), Some(_))
+            (
+                Access::Agent(_) | Access::Turns(_) | Access::Refused(RefusalReason::Token),
+                Some(_),
+            )
                 if is_preflight(request.method(), request.headers()) =>
             {
                 preflight().map(Held::nothing)
             }
+            (Access::Refused(reason), _) if turns::is_here(request.uri().path()) => {
+                turns::refused(reason)
+            }
             (Access::Refused(reason), _) => refused(reason).map(Held::nothing),
+            (Access::Turns(visitor), _) => {
+                Box::pin(self.turns(visitor, request, connection)).await
+            }
             (Access::Page(page), _) => self.page(page, request.method()).await.map(Held::nothing),
             (Access::Agent(caller), _) => self.agent(&caller, request, connection).await,
         };

@@ -51,6 +51,8 @@ pub(crate) struct RequestCounts {
 pub(crate) struct Now {
     pub(crate) connections: usize,
     pub(crate) sessions: usize,
+    /// Those of the turn API that are in memory.
+    pub(crate) turn_sessions: usize,
     pub(crate) running: usize,
     pub(crate) generation: u64,
     /// Servers behind, and where each stands.
@@ -101,6 +103,11 @@ pub(crate) fn render(calls: &CallCounts, requests: &RequestCounts, now: &Now) ->
             "ambit_sessions",
             "Sessions of clients.",
             now.sessions as u64,
+        ),
+        (
+            "ambit_turn_sessions",
+            "Sessions of the turn API in memory.",
+            now.turn_sessions as u64,
         ),
         (
             "ambit_requests_running",
@@ -160,6 +167,7 @@ mod tests {
         let now = Now {
             connections: 3,
             sessions: 2,
+            turn_sessions: 4,
             running: 1,
             generation: 1,
             upstreams: vec![("memory".to_owned(), "connected")],

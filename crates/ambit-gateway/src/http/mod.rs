@@ -1,4 +1,5 @@
-//! Ambit as an MCP server over HTTP: many clients, several agents, one endpoint for both eras.
+//! Ambit over HTTP: as an MCP server for many clients and several agents, one endpoint for both
+//! eras, and the turn API for harnesses with a model of their own (`turns`).
 //!
 //! The way of a request: `listen` (a connection, within bounds) → `access` (host, origin, path,
 //! token: who is it, and may it) → `endpoint` (is there room) → `served` (which agent, in which
@@ -22,6 +23,7 @@ mod served;
 mod sessions;
 mod tls;
 mod token;
+mod turns;
 
 use std::io;
 use std::net::SocketAddr;
@@ -39,6 +41,7 @@ pub(crate) use metrics::CallCounts;
 pub use served::{Served, Upstreams};
 pub use tls::{Tls, TlsError};
 pub use token::{NewToken, TokenDigest};
+pub use turns::{ApprovalDesk, DeskError, WaitingApproval, openapi};
 
 use endpoint::Endpoint;
 use running::Drained;
@@ -107,6 +110,7 @@ impl HttpFront {
                     let door = endpoint.door.load_full();
                     let may_go_on = |caller: &Caller, of: u64| of == generation && door.knows(caller);
                     endpoint.sessions.sweep(may_go_on).await;
+                    endpoint.turn_sessions.sweep();
                 }
                 () = stop.cancelled() => break,
             }

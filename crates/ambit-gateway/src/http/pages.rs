@@ -1,12 +1,13 @@
 //! Pages for whoever runs this server: is it alive, can it serve, what has it counted.
 
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 
 use super::access::Page;
 use super::answer::{Plain, plain};
 use super::endpoint::Endpoint;
 use super::metrics::{Now, render};
+use super::turns::openapi;
 
 impl Endpoint {
     /// Answers with a page for whoever runs this server.
@@ -29,11 +30,19 @@ impl Endpoint {
                     )
                 }
             },
+            Page::OpenApi => {
+                let mut answer = plain(StatusCode::OK, "");
+                *answer.body_mut() = Full::from(openapi().to_string()).boxed();
+                let json = HeaderValue::from_static("application/json");
+                answer.headers_mut().insert(header::CONTENT_TYPE, json);
+                answer
+            }
             Page::Metrics => {
                 let generation = self.generation.load();
                 let now = Now {
                     connections: self.connections.count(),
                     sessions: self.sessions.count(),
+                    turn_sessions: self.turn_sessions.count(),
                     running: self.running.count(),
                     generation: generation.number(),
                     upstreams: generation.upstreams(),

@@ -15,6 +15,7 @@ use super::access::Caller;
 use super::limits::HttpLimits;
 use super::metrics::CallCounts;
 use super::sessions::{SessionTable, Sessions};
+use super::turns::ApprovalDesk;
 use crate::client::ClientTable;
 use crate::handler::Handler;
 use crate::rounds::Rounds;
@@ -34,6 +35,8 @@ pub struct Served {
     pub clients: ClientTable,
     /// Servers behind, and where each stands.
     pub upstreams: Upstreams,
+    /// Where questions wait for a person.
+    pub desk: Arc<dyn ApprovalDesk>,
 }
 
 /// Says which servers are behind, and where each stands.
@@ -56,6 +59,7 @@ pub(crate) struct Generation {
     style: Option<Style>,
     clients: Arc<ClientTable>,
     upstreams: Upstreams,
+    desk: Arc<dyn ApprovalDesk>,
     counts: Arc<CallCounts>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
@@ -91,6 +95,7 @@ impl Generation {
             style: served.style,
             clients: Arc::new(served.clients),
             upstreams: served.upstreams,
+            desk: served.desk,
             counts,
             fronts: Mutex::default(),
         }
@@ -102,6 +107,16 @@ impl Generation {
 
     pub(crate) fn market(&self) -> &Arc<CapabilityMarketplace> {
         &self.market
+    }
+
+    /// Where questions wait for a person.
+    pub(crate) fn desk(&self) -> &Arc<dyn ApprovalDesk> {
+        &self.desk
+    }
+
+    /// How sessions of an agent are opened; nothing if it is not served.
+    pub(crate) fn spec(&self, agent: &str) -> Option<SessionSpec> {
+        Some(SessionSpec::clone(&self.agents.get(agent)?.spec))
     }
 
     pub(crate) fn upstreams(&self) -> Vec<(String, &'static str)> {

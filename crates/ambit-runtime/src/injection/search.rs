@@ -38,7 +38,7 @@ impl Search {
         let mut room = ANSWER_TOKENS;
         self.scope
             .market
-            .search_kind(&self.scope.bounds(), request, self.kind)
+            .search_kind(&self.scope.bounds_now(), request, self.kind)
             .into_iter()
             .filter_map(|hit| catalog.get(&hit.id).cloned())
             .take_while(|it| {

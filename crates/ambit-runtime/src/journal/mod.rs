@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use ambit_core::digest::Digest;
+use tokio::sync::watch;
 
 pub use error::JournalError;
 pub use event::{Event, NewEvent};
@@ -70,6 +71,7 @@ pub struct Journal(Arc<Shared>);
 struct Shared {
     queue: Arc<Queue>,
     location: Location,
+    written: watch::Receiver<u64>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -98,10 +100,12 @@ impl Journal {
         connection: rusqlite::Connection,
     ) -> Result<Journal, JournalError> {
         let queue = Arc::new(Queue::default());
-        let writer = writer::spawn(connection, location.clone(), Arc::clone(&queue))?;
+        let (written, heard) = watch::channel(0);
+        let writer = writer::spawn(connection, location.clone(), Arc::clone(&queue), written)?;
         Ok(Journal(Arc::new(Shared {
             queue,
             location,
+            written: heard,
             writer: Some(writer),
         })))
     }
@@ -128,6 +132,11 @@ impl Journal {
     /// flush makes it fail, whether or not anybody looked at its receipt.
     pub async fn flush(&self) -> Result<(), JournalError> {
         self.0.queue.flush().written().await.map(drop)
+    }
+
+    /// Moves when something was written by this process; what others write shows when one looks.
+    pub fn written(&self) -> watch::Receiver<u64> {
+        self.0.written.clone()
     }
 
     /// A reader of this journal. It sees what is written when it looks.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, TransactionBehavior, ffi};
+use tokio::sync::watch;
 
 use super::Durability;
 use super::append::Chains;
@@ -19,6 +20,7 @@ pub(super) fn spawn(
     connection: Connection,
     location: Location,
     queue: Arc<Queue>,
+    written: watch::Sender<u64>,
 ) -> Result<JoinHandle<()>, JournalError> {
     let path = location.path().to_owned();
     let writer = Writer {
@@ -28,6 +30,7 @@ pub(super) fn spawn(
         suspect: false,
         chains: Chains::default(),
         lost: None,
+        written,
     };
     std::thread::Builder::new()
         .name("ambit-journal".to_owned())
@@ -51,6 +54,8 @@ struct Writer {
     chains: Chains,
     /// The first failure since the last flush.
     lost: Option<JournalError>,
+    /// Counts commits, for whoever waits for the next.
+    written: watch::Sender<u64>,
 }
 
 /// If the thread ends in any way, nobody waits for it.
@@ -84,7 +89,11 @@ impl Writer {
             })
         };
         let outcome = match appends().map(|entry| entry.durability).max() {
-            Some(durability) => self.commit(appends, durability),
+            Some(durability) => {
+                let committed = self.commit(appends, durability);
+                self.written.send_modify(|it| *it += 1);
+                committed
+            }
             None => Ok(()),
         };
         for entry in appends() {

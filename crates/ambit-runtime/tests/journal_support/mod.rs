@@ -21,6 +21,7 @@ pub(crate) fn begun(agent: &str) -> EventBody {
         agent: agent.to_owned(),
         mode: Mode::Ask,
         workspace: "/work".to_owned(),
+        front: None,
         version: "0.1.0".to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use ambit_core::event::EventBody;
 use ambit_core::weights::Weights;
 use serde_json::{Map, Value, json};
 
-use crate::cell;
+use crate::{cell, run};
 
 const TOP: &str = "\
 # Events
@@ -28,10 +28,10 @@ stable format. Every event has these fields around its own:
 ";
 
 /// One event: its fields, what each means, and a value.
-struct Sample {
-    kind: &'static str,
-    meaning: &'static str,
-    fields: Vec<(&'static str, &'static str, Value)>,
+pub(crate) struct Sample {
+    pub(crate) kind: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) fields: Vec<(&'static str, &'static str, Value)>,
 }
 
 pub(crate) fn reference() -> Result<String, Box<dyn Error>> {
@@ -102,7 +102,26 @@ fn samples() -> Vec<Sample> {
                     json!("/projects/notes"),
                 ),
                 ("version", "which Ambit", json!("0.1.0")),
+                (
+                    "front",
+                    "where it came in, if that is where it can be gone on with: `turns`",
+                    json!("turns"),
+                ),
             ],
+        },
+        Sample {
+            kind: "session.resumed",
+            meaning: "A session goes on: with what it had seen, heard and been allowed, in the bounds of now. Its last turn is begun again.",
+            fields: vec![
+                ("mode", "how freely it may act", json!("ask")),
+                ("turn", "the last turn before", json!(3)),
+                ("version", "which Ambit", json!("0.1.0")),
+            ],
+        },
+        Sample {
+            kind: "session.ended",
+            meaning: "Somebody ended a session for good. Sessions that nobody ends just have no more events.",
+            fields: vec![("turn", "the last turn", json!(4))],
         },
         Sample {
             kind: "catalog.changed",
@@ -395,4 +414,7 @@ fn samples() -> Vec<Sample> {
             ],
         },
     ]
+    .into_iter()
+    .chain(run::samples())
+    .collect()
 }

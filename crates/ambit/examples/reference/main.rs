@@ -4,6 +4,7 @@
 mod cli;
 mod codes;
 mod events;
+mod run;
 
 use std::error::Error;
 use std::io::Write;

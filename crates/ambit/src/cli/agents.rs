@@ -10,7 +10,7 @@ use crate::cli::printer::{BOLD, DIM, Printer, columns, counted, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 use crate::places::Places;
-use crate::trust::{IssuedToken, TrustStore};
+use crate::trust::{IssuedToken, OPERATOR, TrustStore};
 
 pub(crate) fn agents(
     setup: impl Fn() -> Result<Setup, Fail>,
@@ -23,12 +23,15 @@ pub(crate) fn agents(
             own::history(&setup()?, &name, number, printer)
         }
         Some(AgentsCommand::Undo { name, to }) => own::undo(&setup()?, &name, to, printer),
-        Some(AgentsCommand::Token(args)) => match (args.revoke, args.forget) {
-            // Taking back must work whatever became of the configuration.
-            (Some(number), _) => revoke(&args.name, number, printer),
-            (None, true) => forget(&args.name, printer),
-            (None, false) => issue(&setup()?, &args, printer),
-        },
+        Some(AgentsCommand::Token(args)) => {
+            let name = args.name.as_deref().unwrap_or(OPERATOR);
+            match (args.revoke, args.forget) {
+                // Taking back must work whatever became of the configuration.
+                (Some(number), _) => revoke(name, number, printer),
+                (None, true) => forget(name, printer),
+                (None, false) => issue(&setup()?, &args, printer),
+            }
+        }
     }
 }
 
@@ -99,7 +102,10 @@ fn token_json(token: &IssuedToken) -> Value {
 
 /// Prints a new token, this once.
 fn issue(setup: &Setup, args: &TokenArgs, printer: &Printer) -> Result<Exit, Fail> {
-    let (agent, _) = setup.agent(Some(&args.name))?;
+    let agent = match &args.name {
+        Some(name) => setup.agent(Some(name))?.0,
+        None => OPERATOR,
+    };
     let token = NewToken::generate().map_err(|error| {
         let message = format!("the system gives no random numbers: {error}");
         Fail::usage(Problem::error("no_randomness", message))
@@ -116,10 +122,14 @@ fn issue(setup: &Setup, args: &TokenArgs, printer: &Printer) -> Result<Exit, Fai
             "token {number} of {agent}, shown this once; a client sends `Authorization: Bearer TOKEN`"
         ),
     ));
-    printer.note(styled(
-        DIM,
-        format!("from now on `ambit serve` lets nobody use {agent} without one"),
-    ));
+    let means = match agent {
+        OPERATOR => {
+            "with it `POST /v1/approvals/N` answers what waits for a person; keep it from agents"
+                .to_owned()
+        }
+        agent => format!("from now on `ambit serve` lets nobody use {agent} without one"),
+    };
+    printer.note(styled(DIM, means));
     Ok(Exit::Done)
 }
 
@@ -141,7 +151,9 @@ fn forget(agent: &str, printer: &Printer) -> Result<Exit, Fail> {
     } else {
         let what = counted(forgotten, "token", "tokens");
         printer.line(format!("forgot {what} of {}", styled(BOLD, agent)));
-        printer.note(styled(DIM, "on loopback it is open again"));
+        if agent != OPERATOR {
+            printer.note(styled(DIM, "on loopback it is open again"));
+        }
     }
     Ok(if forgotten > 0 { Exit::Done } else { Exit::No })
 }

@@ -460,7 +460,11 @@ pub(crate) enum AgentsCommand {
 #[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     /// The agent
-    pub(crate) name: String,
+    #[arg(required_unless_present = "operator")]
+    pub(crate) name: Option<String>,
+    /// A token that answers what waits for a person, for no agent
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) operator: bool,
     /// Revoke its tokens, or the one with this number; it still needs one
     #[arg(long, value_name = "N", num_args = 0..=1)]
     pub(crate) revoke: Option<Option<i64>>,

@@ -2,15 +2,20 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ambit_core::permission::{Answer, StandingApproval};
 use ambit_core::printable::printable;
 use ambit_gateway::ElicitationApprover;
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
+use tokio::time::{Instant, sleep};
 
 use crate::cli::printer::{BOLD, DIM, WARN, styled};
 use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore, YesFor};
+
+/// How often the store is looked at while somebody waits: the answer may come from another process.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Whether somebody can be asked here.
 pub(crate) enum Person {
@@ -58,6 +63,9 @@ impl AskAround {
     /// Leaves the question for `ambit approvals`.
     fn leave(&self, request: &ApprovalRequest) -> ApprovalReply {
         let left = self.trust.add_pending(&new_request(request));
+        if let Ok(number) = &left {
+            request.caller.left(*number);
+        }
         let how = match (left, &self.person) {
             (Ok(number), Person::AtClient) => {
                 format!("approve it with `ambit approvals allow {number}` and call again")
@@ -69,6 +77,30 @@ impl AskAround {
             (Err(_), _) => "run it on a terminal, or with `--yes`".to_owned(),
         };
         ApprovalReply::NobodyToAsk { how }
+    }
+
+    /// Leaves the question, and waits for the answer as long as whoever calls does.
+    async fn leave_and_wait(&self, request: &ApprovalRequest) -> ApprovalReply {
+        let left = self.leave(request);
+        let until = Instant::now() + request.caller.waits();
+        while Instant::now() < until {
+            sleep(LOOK).await;
+            if let Some(answer) = self.answered(request) {
+                return ApprovalReply::Answered(answer);
+            }
+        }
+        left
+    }
+
+    /// What a person elsewhere has said. A store that does not answer has no yes in it.
+    fn answered(&self, request: &ApprovalRequest) -> Option<Answer> {
+        match self.trust.take_once(&request.digest) {
+            Ok(Some(OnceDecision::Allowed)) => return Some(Answer::Once),
+            Ok(Some(OnceDecision::Denied)) => return Some(Answer::Deny),
+            Ok(None) | Err(_) => {}
+        }
+        let stands = request.reason.can_stand() && self.allows_session(request);
+        stands.then_some(Answer::Session)
     }
 
     /// Whether a person elsewhere said yes since this session began: for the rest of it, or for
@@ -91,21 +123,15 @@ impl AskAround {
 #[async_trait]
 impl Approver for AskAround {
     async fn ask(&self, request: &ApprovalRequest) -> ApprovalReply {
-        // A store that does not answer has no yes in it.
-        match self.trust.take_once(&request.digest) {
-            Ok(Some(OnceDecision::Allowed)) => return ApprovalReply::Answered(Answer::Once),
-            Ok(Some(OnceDecision::Denied)) => return ApprovalReply::Answered(Answer::Deny),
-            Ok(None) | Err(_) => {}
-        }
-        if request.reason.can_stand() && self.allows_session(request) {
-            return ApprovalReply::Answered(Answer::Session);
+        if let Some(answer) = self.answered(request) {
+            return ApprovalReply::Answered(answer);
         }
         match &self.person {
             Person::SaidYes => ApprovalReply::Answered(Answer::Once),
             Person::AtTerminal => self.keep(request, answer(request).await),
             Person::AtClient => match ElicitationApprover.ask(request).await {
                 ApprovalReply::Answered(answer) => self.keep(request, answer),
-                ApprovalReply::NobodyToAsk { .. } => self.leave(request),
+                ApprovalReply::NobodyToAsk { .. } => self.leave_and_wait(request).await,
             },
             Person::Elsewhere => self.leave(request),
         }

@@ -9,9 +9,9 @@ use ambit_core::manifest::ChannelFeature;
 use ambit_core::observation::{Completed, Observation};
 use ambit_core::visible::VisibleSet;
 use ambit_runtime::discovery::TurnRequest;
-use ambit_runtime::journal::Journal;
-use ambit_runtime::{CallReport, CallRequest, CancellationToken};
-use serde_json::{Value, json};
+use ambit_runtime::journal::{Journal, SessionId};
+use ambit_runtime::{CallReport, CallRequest, CancellationToken, ObservedCall};
+use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::args::CallArgs;
@@ -69,20 +69,19 @@ pub(crate) fn call(setup: &Setup, args: CallArgs, printer: &Printer) -> Result<E
             .await;
         interrupted.abort();
         let unwritten = market.journal().flush().await.err();
-        print(&report, session.id().to_string(), printer);
+        let code = report.observation.code();
+        print(report, session.id(), printer);
         if let Some(error) = unwritten {
             // The call is over; that its record is incomplete must still be heard.
             printer.note(styled(BAD, format!("the journal is incomplete: {error}")));
         }
-        if report.observation.code() == Some(Code::NotVisible) {
+        if code == Some(Code::NotVisible) {
             explain_hidden(&visible, &args.id, printer);
         }
-        Ok(match &report.observation {
-            Observation::Completed(_) => Exit::Done,
-            it => match it.code() {
-                Some(Code::ProviderUnreachable | Code::LoginRequired) => Exit::Unreachable,
-                _ => Exit::No,
-            },
+        Ok(match code {
+            None => Exit::Done,
+            Some(Code::ProviderUnreachable | Code::LoginRequired) => Exit::Unreachable,
+            Some(_) => Exit::No,
         })
     })
 }
@@ -122,33 +121,12 @@ fn explain_hidden(visible: &VisibleSet, target: &str, printer: &Printer) {
     }
 }
 
-fn print(report: &CallReport, session: String, printer: &Printer) {
-    let observation = &report.observation;
+fn print(report: CallReport, session: &SessionId, printer: &Printer) {
     if printer.is_json() {
-        let first = report.recorded.0.range().map(|(first, _)| first);
-        let last = report.recorded.1.range().map(|(_, last)| last);
-        let completed = match observation {
-            Observation::Completed(it) => Some(it),
-            _ => None,
-        };
-        let structured = completed.and_then(|it| it.output.structured.clone());
-        return printer.document(json!({
-            "status": observation.status(),
-            "code": observation.code(),
-            "reason": observation.reason(),
-            "content": completed.map_or(&[][..], |it| &it.output.content),
-            "structuredContent": structured,
-            "truncated": completed.is_some_and(|it| it.result_ref.is_some()),
-            "resultRef": completed.and_then(|it| it.result_ref.clone()),
-            "untrusted": completed.is_some_and(|it| it.untrusted),
-            "notes": completed.map_or(&[][..], |it| &it.notes),
-            "durationMs": report.duration.as_secs_f64() * 1000.0,
-            "session": session,
-            "call": report.call,
-            "events": {"first": first, "last": last},
-        }));
+        let observed = serde_json::to_value(ObservedCall::new(session, report));
+        return printer.document(observed.unwrap_or_default());
     }
-    match observation {
+    match &report.observation {
         Observation::Completed(completed) => print_result(completed, printer),
         other => {
             let code = other.code().map_or("", Code::as_str);

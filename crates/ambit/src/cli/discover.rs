@@ -53,6 +53,7 @@ pub(crate) fn turn_request(setup: &Setup, args: &TurnArgs) -> TurnRequest {
         project: project_kinds(&setup.workspace),
         evidence: args.evidence.clone(),
         budget: args.budget,
+        mode: None,
     }
 }
 

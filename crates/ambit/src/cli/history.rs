@@ -78,6 +78,10 @@ fn describe(body: &EventBody) -> String {
             workspace,
             ..
         } => format!("{agent}, mode {}, in {workspace}", mode.as_str()),
+        EventBody::SessionResumed { mode, turn, .. } => {
+            format!("after turn {turn}, mode {}", mode.as_str())
+        }
+        EventBody::SessionEnded { turn } => format!("after turn {turn}"),
         EventBody::CatalogChanged {
             revision, change, ..
         } => {
@@ -138,6 +142,28 @@ fn describe(body: &EventBody) -> String {
                 record.status, record.bytes, record.duration_ms
             ),
         },
+        EventBody::MessageUser { text, .. } => text.clone(),
+        EventBody::ModelRequested {
+            model,
+            messages,
+            tokens,
+            ..
+        } => format!("{model}, {messages} messages, {} tokens", tokens.total()),
+        EventBody::ModelResponded { text, intents, .. } => {
+            let names: Vec<&str> = intents.iter().map(|it| it.name.as_str()).collect();
+            match names.is_empty() {
+                true => text.clone(),
+                false => format!("calls {} {text}", names.join(", ")),
+            }
+        }
+        EventBody::ModelFailed { reason, .. } => reason.clone(),
+        EventBody::MessageResults { turn, .. } => format!("of turn {turn}"),
+        EventBody::ContextCompacted { from, to, .. } => format!("{from} to {to} tokens"),
+        EventBody::RunFinished { title, ended, .. } => format!("{}: {title}", ended.as_str()),
+        EventBody::DelegationStarted { agent, task, .. } => format!("{agent}: {task}"),
+        EventBody::DelegationFinished { child, ended, .. } => {
+            format!("{}: session {child}", ended.as_str())
+        }
     }
 }
 

@@ -418,6 +418,7 @@ impl Setup {
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
             callbacks: Default::default(),
+            within: None,
         })
     }
 

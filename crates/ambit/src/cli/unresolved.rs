@@ -71,7 +71,8 @@ fn reason(
     };
     let context = ResolverContext {
         agent: agent.to_owned(),
-        agent_dir: setup.places.data().join("agents").join(agent),
+        asked_by: Vec::new(),
+        agent_dir: setup.agent_dir(agent),
         workspace: setup.workspace.clone(),
         thread: None,
         control_paths: Vec::new(),

@@ -33,7 +33,7 @@ pub use held::HeldEdit;
 pub use pins::HeldDefinition;
 pub use projects::{AcceptedProject, ProjectTrust};
 pub use proposed::{NewProposal, ProposedEdit};
-pub use tokens::IssuedToken;
+pub use tokens::{IssuedToken, OPERATOR};
 
 const VERSION: i64 = 5;
 

@@ -7,6 +7,9 @@ use rusqlite::{Row, params};
 
 use super::{TrustError, TrustStore, digest, now, time};
 
+/// Whose tokens answer for a person. No agent has this name: it is no name.
+pub const OPERATOR: &str = "@operator";
+
 /// A token as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuedToken {

@@ -14,6 +14,7 @@ mod approvals;
 mod builtins_agents;
 mod builtins_memory;
 mod builtins_self;
+mod builtins_tasks;
 mod client;
 mod clients;
 mod config;

@@ -4,6 +4,7 @@ use super::*;
 
 const CODER: &str = "ambit_coder";
 const READER: &str = "ambit_reader";
+const OPERATOR: &str = "ambit_operator";
 const REVOKED: &str = "ambit_revoked";
 
 fn tokens(tokens: &[&str]) -> Lock {
@@ -22,6 +23,7 @@ fn mixed() -> Door {
             ("shut".to_owned(), tokens(&[])),
         ]),
         main: Some("default".to_owned()),
+        operators: vec![TokenDigest::of(OPERATOR)],
     }
 }
 
@@ -62,6 +64,9 @@ fn ask(door: &Door, path: &str, headers: &[(&str, &str)]) -> String {
             Some(_) => format!("{} by token", caller.agent),
             None => caller.agent,
         },
+        Access::Turns(Visitor::Operator) => "operator".to_owned(),
+        Access::Turns(Visitor::Harness(None)) => "harness".to_owned(),
+        Access::Turns(Visitor::Harness(Some(_))) => "harness by token".to_owned(),
         Access::Page(page) => format!("{page:?}"),
         Access::Refused(reason) => format!("no {reason:?}"),
     }

@@ -1,5 +1,6 @@
-//! `serve`: MCP clients over HTTP.
+//! `serve`: MCP clients and harnesses over HTTP.
 
+mod desk;
 mod log;
 mod reach;
 mod reload;
@@ -10,7 +11,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_gateway::http::{Door, HttpFront, HttpLimits, Served, Tls};
+use ambit_gateway::http::{Door, HttpFront, HttpLimits, Served, Tls, TokenDigest};
 use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -23,8 +24,9 @@ use crate::cli::fail::{Exit, Fail, with_sources};
 use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
 use crate::config::{Config, DEFAULT_AGENT, Problem};
-use crate::trust::IssuedToken;
+use crate::trust::{IssuedToken, OPERATOR};
 
+use desk::Desk;
 use reach::Reach;
 use reload::Reload;
 
@@ -160,7 +162,16 @@ fn door(config: &Config, names: &[String], reach: Reach, tokens: &[IssuedToken])
             .map(|it| (it.clone(), reach.lock(it, tokens)))
             .collect(),
         main,
+        operators: operators(tokens),
     }
+}
+
+/// Who answers for a person.
+fn operators(tokens: &[IssuedToken]) -> Vec<TokenDigest> {
+    let live = tokens
+        .iter()
+        .filter(|it| it.agent == OPERATOR && it.revoked.is_none());
+    live.map(|it| it.digest).collect()
 }
 
 /// The agents to serve, in a marketplace of their own.
@@ -192,6 +203,7 @@ fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, F
             style: args.style,
             clients: setup.loaded.config.clients.clone(),
             upstreams: Arc::new(move || servers.states()),
+            desk: Arc::new(Desk(Arc::clone(&setup.trust))),
         }),
         false => Err(problems.into()),
     }
