@@ -8,6 +8,7 @@ use ambit_runtime::registry::{CapabilityRegistry, UnknownCapabilities};
 use ambit_runtime::resolver::ResolverContext;
 use serde_json::{Value, json};
 
+use crate::browser;
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
 
@@ -26,7 +27,9 @@ pub(crate) fn unresolved(
     market: &CapabilityMarketplace,
 ) -> Result<BTreeMap<String, Unresolved>, Fail> {
     let mut found = BTreeMap::new();
-    for key in ambit_builtins::KEYS {
+    let servers = &setup.loaded.config.mcp_servers;
+    let browser = (!servers.contains_key(browser::KEY)).then_some(&browser::KEY);
+    for key in ambit_builtins::KEYS.iter().chain(browser) {
         let granted: Vec<(&String, Value)> = setup
             .loaded
             .config

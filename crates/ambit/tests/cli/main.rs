@@ -12,6 +12,7 @@
 
 mod approvals;
 mod builtins_agents;
+mod builtins_browser;
 mod builtins_memory;
 mod builtins_self;
 mod builtins_tasks;
