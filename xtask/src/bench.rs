@@ -27,7 +27,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
     ]);
     build.args(["--bin", "ambit", "--example", "bench"]);
     // The servers it calls.
-    for server in ["bench_echo", "bench_relay", "faulty_server"] {
+    for server in ["bench_axum", "bench_echo", "bench_relay", "faulty_server"] {
         build.args(["--example", server]);
     }
     show(build)?;

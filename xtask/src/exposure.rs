@@ -1,5 +1,5 @@
-//! `cargo xtask exposure [DIR]`: what a model has to read of a catalog, measured by the example
-//! `exposure` of `ambit` and written to `docs/exposure.md`.
+//! `cargo xtask exposure [DIR]`: what a model has to read of a catalog, measured by the examples
+//! `exposure` and `chain_cost` of `ambit` and written to `docs/exposure.md`.
 
 use std::fs;
 use std::path::Path;
@@ -19,16 +19,19 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result {
             return Err(Failure::Found(usage.to_owned()));
         }
     };
-    let example = |verb: &str| {
+    let example = |verb: &str, name: &str| {
         let mut command = cargo(root);
         command.args([verb, "--release", "--package", "ambit"]);
-        command.args(["--example", "exposure"]);
+        command.args(["--example", name]);
         command
     };
-    show(example("build"))?;
-    let mut measure = example("run");
-    measure.args(["--quiet", "--"]).arg(root.join(dir));
-    let text = capture(measure)?;
+    let mut text = String::new();
+    for name in ["exposure", "chain_cost"] {
+        show(example("build", name))?;
+        let mut measure = example("run", name);
+        measure.args(["--quiet", "--"]).arg(root.join(dir));
+        text += &capture(measure)?;
+    }
     let path = root.join(PAGE);
     fs::write(&path, text).map_err(Failure::file(&path))?;
     println!("wrote {PAGE}");

@@ -85,6 +85,18 @@ const PEERS: &[Peer] = &[
         program: "bin/python",
         variable: "AMBIT_FASTMCP",
     },
+    Peer {
+        name: "openapi-validator",
+        package: Package::Pip("openapi-spec-validator==0.9.0"),
+        program: "bin/python",
+        variable: "AMBIT_OPENAPI_VALIDATOR",
+    },
+    Peer {
+        name: "schemathesis",
+        package: Package::Pip("schemathesis==4.32.5"),
+        program: "bin/schemathesis",
+        variable: "AMBIT_SCHEMATHESIS",
+    },
     // Newer than what many systems have; the suite and the inspector need it.
     Peer {
         name: "node24",

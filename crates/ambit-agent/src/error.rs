@@ -49,7 +49,7 @@ pub enum EngineError {
         message: String,
     },
     /// The provider is busy or broken, as often as it was tried.
-    #[error("`{url}` is not able to answer after {tries} tries: {message}")]
+    #[error("`{url}` is not able to answer ({}): {message}", counted(*tries))]
     Overloaded {
         /// Where.
         url: String,
@@ -92,6 +92,13 @@ pub enum EngineError {
     /// A script does not go on.
     #[error(transparent)]
     Script(#[from] ScriptError),
+}
+
+fn counted(tries: u32) -> String {
+    match tries {
+        1 => "1 try".to_owned(),
+        tries => format!("{tries} tries"),
+    }
 }
 
 impl EngineError {

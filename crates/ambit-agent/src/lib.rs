@@ -10,6 +10,7 @@ pub mod message;
 pub mod openai;
 mod piece;
 pub mod runner;
+mod schema;
 pub mod scripted;
 pub mod usage;
 mod written;

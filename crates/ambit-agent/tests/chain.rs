@@ -6,20 +6,22 @@ use ambit_agent::config::Provider;
 use ambit_agent::engine::Unheard;
 use ambit_agent::message::Message;
 use ambit_agent::scripted::{Script, ScriptedEngine};
+use ambit_agent::usage::Prices;
 use ambit_runtime::CancellationToken;
 use ambit_testkit::{Cut, ModelEndpoint};
 use serde_json::{Value, json};
 
-use support::{PROVIDERS, ask, engine, results, talk};
+use support::{PROVIDERS, ask, config, engine, results, talk};
 
 fn chain() -> Value {
     json!({"turns": [
-        {"say": "Ich schaue nach – 🔍 einen Moment.", "calls": [{"tool": "read_file", "input": {"path": "naïve.txt"}}]},
+        {"say": "Ich schaue nach – 🔍 einen Moment.", "calls": [{"tool": "read_file", "input": {"path": "naïve nave42.txt"}}]},
         {"calls": [
             {"tool": "grep", "input": {"pattern": "\"quoted\" \\ slash", "deep": {"list": [1, 2, 3]}}},
             {"tool": "read_file", "input": {}},
             {"tool": "grep", "malformed": "{\"pattern\": \"abc"},
         ]},
+        {"calls": [{"tool": "read_file", "input": {"path": "${observed:nave}"}}]},
         {"say": "Again.", "calls": [{"tool": "grep", "malformed": "[1, 2]"}]},
         {"say": "Done: “all” of it.\n\n```\ncode\n```"},
     ]})
@@ -37,6 +39,7 @@ async fn every_engine_plays_the_same_chain() {
             let said = talk(&*engine, &Unheard).await;
             assert_eq!(said.unwrap(), expected, "{provider:?} {cut:?}");
             assert_eq!(endpoint.remaining(), 0);
+            assert_eq!(endpoint.connections(), 1, "{provider:?} {cut:?}");
         }
     }
 }
@@ -107,5 +110,26 @@ async fn a_conversation_goes_on_with_another_provider() {
         let engine_2 = engine(second, &endpoint);
         let turn = ask(&*engine_2, &messages, &["grep"], &Unheard, &cancel).await;
         assert_eq!(turn.unwrap().text(), "Second.");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_costs_what_its_tokens_cost() {
+    let prices = Prices {
+        input: 3.0,
+        cached_input: Some(0.3),
+        cache_write: None,
+        output: 15.0,
+    };
+    for provider in PROVIDERS {
+        let endpoint = ModelEndpoint::start(&json!({"turns": [{"say": "Done."}]}));
+        let mut config = config(provider, &endpoint);
+        config.prices = Some(prices);
+        let engine = config.open().unwrap();
+        let cancel = CancellationToken::new();
+        let turn = ask(&*engine, &[Message::user("go")], &[], &Unheard, &cancel).await;
+        let usage = turn.unwrap().usage;
+        assert!(usage.input > 0 && usage.output > 0, "{usage:?}");
+        assert_eq!(usage.cost, Some(prices.cost(&usage)));
     }
 }

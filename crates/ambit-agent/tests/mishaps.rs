@@ -66,12 +66,12 @@ async fn what_does_not_pass_is_said() {
     check(
         &vec![Mishap::status(500, "", "oops"); 5],
         5,
-        "after 5 tries: oops (500)",
+        "(5 tries): oops (500)",
     )
     .await;
     check(&vec![Mishap::Hang; 5], 5, "has said nothing for 300 s").await;
     check(&vec![Mishap::Disconnect; 5], 5, "cannot be reached").await;
-    check(&[Mishap::busy(429, "3600")], 1, "after 1 tries: status 429").await;
+    check(&[Mishap::busy(429, "3600")], 1, "(1 try): status 429").await;
     let denied = Mishap::status(401, "authentication_error", &format!("no such key: {KEY}"));
     check(
         &[denied],

@@ -7,14 +7,18 @@ use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
 use store::Store;
 
+pub mod agents;
 mod asked;
 pub mod audio;
+pub mod compute;
 mod declare;
 pub mod files;
 pub mod management;
 pub mod media;
 pub mod memory;
 mod moment;
+pub mod notes;
+pub mod notices;
 pub mod own;
 mod pack;
 pub mod secrets;
@@ -24,18 +28,23 @@ pub mod store;
 pub mod tasks;
 #[cfg(test)]
 mod trial;
+pub mod triggers;
 
 /// The keys this crate makes grantable, known without anything around.
 pub const KEYS: &[&str] = &[
     "files",
     "shell",
+    "compute",
+    "agents",
     "secrets",
     "media",
     "audio",
     "memory",
+    "notes",
     "tasks",
     "self",
     "agent-management",
+    "triggers",
 ];
 
 /// Tells the time.
@@ -68,11 +77,23 @@ impl Builtins {
         }
     }
 
+    /// All triggers of the workspace, for the person.
+    pub fn triggers(&self) -> triggers::Overview {
+        triggers::Overview::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
+    /// What runs in the background had to say.
+    pub fn notices(&self) -> notices::Notices {
+        notices::Notices::new(Arc::clone(&self.store), Arc::clone(&self.clock))
+    }
+
     /// Everything this crate makes grantable.
     pub fn resolvers(&self) -> Vec<Arc<dyn CapabilityResolver>> {
         vec![
             Arc::new(files::FilesResolver),
             Arc::new(shell::ShellResolver),
+            Arc::new(compute::ComputeResolver),
+            Arc::new(agents::AgentsResolver),
             Arc::new(SecretsResolver {
                 vault: self.vault.clone(),
                 store: Arc::clone(&self.store),
@@ -81,9 +102,11 @@ impl Builtins {
             Arc::new(media::MediaResolver),
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
+            Arc::new(notes::NotesResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(own::SelfResolver(self.clone())),
             Arc::new(management::ManagementResolver(self.clone())),
+            Arc::new(triggers::TriggersResolver::new(&self.store, &self.clock)),
         ]
     }
 }
@@ -139,6 +162,24 @@ mod tests {
             local__files__glob | reads | low | fs:read
             local__files__grep | reads | low | fs:read
             local__shell__run_command | reads writes destructive open-world egress | high | proc:exec
+            local__compute__calculate | reads | low | 
+            local__compute__statistics | reads | low | 
+            local__compute__convert_units | reads | low | 
+            local__compute__date_convert | reads | low | 
+            local__compute__date_add | reads | low | 
+            local__compute__date_difference | reads | low | 
+            local__compute__json_query | reads | low | 
+            local__compute__json_patch | reads | low | 
+            local__compute__json_merge | reads | low | 
+            local__compute__text_diff | reads | low | 
+            local__compute__regex_find | reads | low | 
+            local__compute__regex_replace | reads | low | 
+            local__compute__regex_split | reads | low | 
+            local__compute__hash | reads | low | 
+            local__compute__base64_encode | reads | low | 
+            local__compute__base64_decode | reads | low | 
+            local__agents__list_available_agents | reads | low | agent:list
+            local__agents__ask_agent | reads | low | agent:ask
             local__secrets__list_secrets | reads | low | secrets:list
             local__secrets__describe_secret | reads | low | secrets:list
             local__secrets__request_secret | reads writes | medium | secrets:request
@@ -151,6 +192,15 @@ mod tests {
             local__memory__list_memories | reads | low | memory:read
             local__memory__update_memory | reads writes | medium | memory:write
             local__memory__delete_memory | reads writes destructive | high | memory:write
+            local__notes__save_note | reads writes | medium | notes:write
+            local__notes__read_note | reads | low | notes:read
+            local__notes__list_notes | reads | low | notes:read
+            local__notes__search_notes | reads | low | notes:read
+            local__notes__update_note | reads writes | medium | notes:write
+            local__notes__delete_note | reads writes | medium | notes:write
+            local__notes__share_note | reads writes | medium | notes:write
+            local__notes__pin_note | reads writes | medium | notes:write
+            local__notes__unpin_note | reads writes | medium | notes:write
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read
@@ -176,7 +226,12 @@ mod tests {
             local__agent-management__read_agent | reads | low | agents:read
             local__agent-management__create_agent | reads writes | high | agents:write
             local__agent-management__update_agent | reads writes | high | agents:write
-            local__agent-management__delete_agent | reads writes destructive | high | agents:write"#]]
+            local__agent-management__delete_agent | reads writes destructive | high | agents:write
+            local__triggers__list_triggers | reads | low | triggers:read
+            local__triggers__create_trigger | reads writes | high | triggers:write
+            local__triggers__update_trigger | reads writes | high | triggers:write
+            local__triggers__remove_trigger | reads writes | medium | triggers:write
+            local__triggers__run_trigger_now | reads writes | high | triggers:write"#]]
         .assert_eq(&listed.join("\n"));
     }
 

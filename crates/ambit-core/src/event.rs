@@ -59,7 +59,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         front: Option<String>,
     },
-    /// A session goes on: with what it had seen, heard and been allowed, in the bounds of now.
+    /// A session goes on: with what it had seen and heard, in the bounds of now.
     #[serde(rename = "session.resumed")]
     SessionResumed {
         /// How freely.

@@ -16,6 +16,8 @@ use crate::conversation::Caller;
 pub struct ApprovalRequest {
     /// For whom.
     pub agent: String,
+    /// Who asked that agent, the first who asked first.
+    pub asked_by: Vec<String>,
     /// In which session.
     pub session: String,
     /// Which capability.
@@ -54,7 +56,8 @@ pub enum ApprovalReply {
 ///
 /// The contract: `ask` may take as long as it likes; the driver gives up on it at the limit, and
 /// that is a no. An implementation stores `Always` answers itself and gives them back from
-/// `standing`.
+/// `standing`. It may store `Session` answers, too, and give them again when asked: a session that
+/// goes on in another process asks anew.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Asks about one call.

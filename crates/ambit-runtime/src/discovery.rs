@@ -67,6 +67,16 @@ pub struct TurnRequest {
     pub mode: Option<Mode>,
 }
 
+impl TurnRequest {
+    /// A task, in words.
+    pub fn goal(goal: impl Into<String>) -> Self {
+        TurnRequest {
+            goal: goal.into(),
+            ..TurnRequest::default()
+        }
+    }
+}
+
 /// What holds for all turns of a session.
 #[derive(Clone, Debug)]
 pub struct Bounds {

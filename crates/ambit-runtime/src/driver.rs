@@ -40,6 +40,16 @@ pub struct CallRequest {
     pub arguments: Value,
 }
 
+impl CallRequest {
+    /// A call of this, with that.
+    pub fn new(target: impl Into<String>, arguments: Value) -> Self {
+        CallRequest {
+            target: target.into(),
+            arguments,
+        }
+    }
+}
+
 /// How a call ended, and where that is on record.
 #[derive(Debug)]
 pub struct CallReport {
@@ -272,6 +282,7 @@ impl Drive<'_> {
         let arguments = &pending.validated().intent().arguments;
         let request = ApprovalRequest {
             agent: self.session.scope.agent.clone(),
+            asked_by: self.session.asked_by(),
             session: self.session.scope.id.to_string(),
             id: capability.descriptor().id.clone(),
             definition: capability.descriptor().digest,

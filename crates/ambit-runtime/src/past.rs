@@ -1,14 +1,15 @@
 //! What is on record of a session, gathered so that it can go on: how far it came, what it has
-//! seen and heard, what a person allowed in it, and how each of its calls ended.
+//! seen and heard, and how each of its calls ended.
+//!
+//! Not what a person allowed: that may have been taken back since, and the approver knows.
 
 use std::collections::BTreeMap;
 
-use ambit_core::digest::Digest;
 use ambit_core::effects::Effects;
-use ambit_core::event::{ApprovalOutcome, EventBody, ObservationRecord};
+use ambit_core::event::{EventBody, ObservationRecord};
 use ambit_core::id::CapabilityId;
 use ambit_core::intent::CallId;
-use ambit_core::permission::{Answer, Mode, StandingApproval, Taint};
+use ambit_core::permission::{Mode, Taint};
 use ambit_core::turn::TurnInput;
 use ambit_core::visible::VisibleEntry;
 
@@ -35,8 +36,6 @@ pub struct SessionPast {
     pub taint: Taint,
     /// What it has found, called and loaded, and what failed.
     pub heard: Heard,
-    /// What a person allowed for the rest of it.
-    pub standing: Vec<StandingApproval>,
     /// Its calls, by name.
     pub calls: BTreeMap<CallId, PastCall>,
     /// What was visible last.
@@ -50,8 +49,6 @@ pub struct SessionPast {
 pub struct PastCall {
     /// What it was a call of.
     pub id: Option<CapabilityId>,
-    /// As it was defined then.
-    pub definition: Option<Digest>,
     /// That it began, and what it may have done.
     pub started: Option<Effects>,
     /// How it ended; nothing where that is not known.
@@ -81,7 +78,6 @@ impl SessionPast {
             turn: 0,
             taint: Taint::default(),
             heard: Heard::default(),
-            standing: Vec::new(),
             calls: BTreeMap::new(),
             shown: Vec::new(),
             input: None,
@@ -108,13 +104,6 @@ impl SessionPast {
                 self.heard.loaded.insert(id);
             }
             EventBody::ToolIntent { call, id, .. } => self.call(call).id = id,
-            EventBody::ToolValidation {
-                call, definition, ..
-            } => self.call(call).definition = Some(definition),
-            EventBody::ApprovalDecided {
-                call,
-                outcome: ApprovalOutcome::Answered(Answer::Session | Answer::Always),
-            } => self.stand(call),
             EventBody::ToolStarted { call, effects, .. } => {
                 self.call(call).started = Some(effects);
             }
@@ -125,13 +114,6 @@ impl SessionPast {
 
     fn call(&mut self, call: CallId) -> &mut PastCall {
         self.calls.entry(call).or_default()
-    }
-
-    fn stand(&mut self, call: CallId) {
-        let known = self.call(call);
-        if let (Some(id), Some(definition)) = (known.id.clone(), known.definition) {
-            self.standing.push(StandingApproval { id, definition });
-        }
     }
 
     fn observe(&mut self, record: ObservationRecord) {

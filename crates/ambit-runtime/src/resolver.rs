@@ -10,6 +10,7 @@ use ambit_core::id::CapabilityId;
 use ambit_core::manifest::CapabilityManifest;
 use ambit_core::quarantine::Quarantine;
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -50,12 +51,58 @@ pub struct OutgoingFile {
 /// Hands a file to the person, or says why not. It may wait: it is not called on an async thread.
 pub type SendFile = Arc<dyn Fn(OutgoingFile) -> Result<(), String> + Send + Sync>;
 
+/// How soon a person should see something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Urgency {
+    /// Whenever.
+    Low,
+    /// The next time they look.
+    #[default]
+    Normal,
+    /// At once.
+    High,
+}
+
+impl Urgency {
+    /// The words used in JSON.
+    pub const WORDS: [&str; 3] = ["low", "normal", "high"];
+
+    /// The word used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Urgency::Low => "low",
+            Urgency::Normal => "normal",
+            Urgency::High => "high",
+        }
+    }
+}
+
+/// A message from a run that nobody watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The agent it is from.
+    pub agent: String,
+    /// The session it was sent in.
+    pub session: String,
+    /// What it says, without secrets.
+    pub message: String,
+    /// How soon it should be seen.
+    pub urgency: Urgency,
+}
+
+/// Brings a message to the person, or keeps it for them, or says why neither. It may wait: it is
+/// not called on an async thread.
+pub type Notify = Arc<dyn Fn(Notice) -> Result<(), String> + Send + Sync>;
+
 /// What the embedding program can do for a capability. A resolver that needs one that is not
 /// there resolves to nothing, with that reason.
 #[derive(Clone, Default)]
 pub struct Callbacks {
     /// Hands a file to the person.
     pub send_file: Option<SendFile>,
+    /// Tells the person something from a run in the background.
+    pub notify: Option<Notify>,
     /// Runs other agents.
     pub delegate: Option<Arc<dyn Delegate>>,
 }
@@ -64,6 +111,7 @@ impl std::fmt::Debug for Callbacks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Callbacks")
             .field("send_file", &self.send_file.is_some())
+            .field("notify", &self.notify.is_some())
             .field("delegate", &self.delegate.is_some())
             .finish()
     }

@@ -1,6 +1,7 @@
 //! Going on with a session after the process that had it is gone.
 //!
-//! What it had seen, heard and been allowed comes from the journal; its bounds are those of now.
+//! What it had seen and heard comes from the journal, what it was allowed from the approver, and its
+//! bounds are those of now.
 //! Its last turn is begun again as far as they let it, so that it can call at once.
 
 use std::sync::Arc;

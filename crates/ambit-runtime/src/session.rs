@@ -197,7 +197,6 @@ impl CapabilityMarketplace {
         if let Opening::Again(past) = &opening {
             state.turn.number = past.turn;
             state.taint = past.taint;
-            state.standing.extend(past.standing.iter().cloned());
             heard = past.heard.clone();
         }
         let id = match &opening {
@@ -352,8 +351,11 @@ impl Session {
         if let Some(outer) = &self.scope.outer {
             holdings.executors.retain(|id, _| outer.contains(id));
         }
-        let exposure = self.scope.bounds().exposure;
-        let wanted = crate::injection::wanted(holdings.executors.keys(), exposure);
+        let bounds = self.scope.bounds();
+        let in_background = bounds.channel.contains(&ChannelFeature::RunInBackground);
+        let notify = &self.claim.context.callbacks.notify;
+        let notify = notify.as_ref().filter(|_| in_background);
+        let wanted = crate::injection::wanted(holdings.executors.keys(), bounds.exposure, notify);
         let granted = holdings
             .executors
             .keys()
@@ -361,7 +363,7 @@ impl Session {
             // The catalog's own copy: comparing the two is quick then.
             .map(|id| catalog.get(id).map_or(id, |it| &it.id).clone())
             .collect();
-        *self.injections.lock() = resolve_injections(&self.scope, wanted);
+        *self.injections.lock() = resolve_injections(&self.scope, wanted, notify);
         self.holdings.store(Arc::new(holdings));
         self.scope.bounds.store(Arc::new(Bounds {
             granted: Arc::new(granted),
@@ -613,6 +615,12 @@ impl Session {
             channel: bounds.channel.clone(),
             taint: state.taint,
         }
+    }
+
+    /// Those that asked for it, the first who asked first.
+    pub(crate) fn asked_by(&self) -> Vec<String> {
+        let bounds = self.scope.bounds();
+        bounds.within.iter().map(|it| it.agent.clone()).collect()
     }
 
     /// Takes in what a session that this one asked for has seen: its answer may tell of it.

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ambit_core::effects::Effects;
 use ambit_core::id::{CapabilityId, skeleton};
+use ambit_core::intent::CallId;
 use ambit_core::manifest::{Acceptance, CapabilityManifest, Hints};
-use ambit_core::observation::{Failure, Output};
+use ambit_core::observation::{Content, Failure, Output};
+use ambit_runtime::conversation::Conversation;
+use ambit_runtime::delegate::{Delegate, DelegatedTask, Worker};
 use ambit_runtime::executor::{CapabilityExecutor, StartedCall};
 use ambit_runtime::provider::{Provider, ProviderNews};
 use ambit_runtime::resolver::{
@@ -21,6 +24,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use crate::entry::SkillsSide;
+use crate::hints::RunIn;
 use crate::load::{FileContent, LoadedSkill, Page, load};
 use crate::scan::{Skill, SkillSet};
 use crate::shelf::{Offered, Shelf};
@@ -163,6 +167,7 @@ impl CapabilityResolver for SkillsResolver {
         let executor = Arc::new(SkillsExecutor {
             shelf: Arc::clone(&self.shelf),
             loaded: Arc::default(),
+            delegate: context.callbacks.delegate.clone(),
             news: broadcast::Sender::new(1),
         });
         Ok(Resolution::Only { executor, ids })
@@ -175,6 +180,8 @@ impl CapabilityResolver for SkillsResolver {
 struct SkillsExecutor {
     shelf: Arc<Shelf>,
     loaded: Arc<Mutex<BTreeMap<CapabilityId, Arc<LoadedSkill>>>>,
+    /// Runs skills that are to be run apart.
+    delegate: Option<Arc<dyn Delegate>>,
     /// Nothing is ever said here.
     news: broadcast::Sender<ProviderNews>,
 }
@@ -184,7 +191,11 @@ impl CapabilityExecutor for SkillsExecutor {
     async fn execute(&self, call: StartedCall) -> Result<Output, Failure> {
         let this = self.clone();
         let id = call.id().clone();
+        let skill = id.clone();
+        let asked = call.call().clone();
+        let conversation = call.conversation().clone();
         let arguments = call.into_arguments();
+        let whole = arguments.get("uri").is_none() && arguments.get("path").is_none();
         let offset = arguments.get("offset").and_then(Value::as_u64);
         let text = move |key: &str| {
             arguments
@@ -198,9 +209,13 @@ impl CapabilityExecutor for SkillsExecutor {
             (None, Some(path)) => this.read(&id, &path, offset),
             (None, None) => this.load(&id).map(|it| Output::text(it.render())),
         };
-        tokio::task::spawn_blocking(work)
+        let output = tokio::task::spawn_blocking(work)
             .await
-            .map_err(|error| Failure::provider(error.to_string()))?
+            .map_err(|error| Failure::provider(error.to_string()))??;
+        match self.apart(&skill).filter(|_| whole) {
+            Some(delegate) => run_apart(delegate, skill, asked, &output, &conversation).await,
+            None => Ok(output),
+        }
     }
 
     fn provider(&self) -> Option<Arc<dyn Provider>> {
@@ -211,7 +226,42 @@ impl CapabilityExecutor for SkillsExecutor {
     }
 }
 
+/// Has a sub-agent follow a skill, and hands back what it answers.
+async fn run_apart(
+    delegate: &dyn Delegate,
+    id: CapabilityId,
+    call: CallId,
+    body: &Output,
+    conversation: &Conversation,
+) -> Result<Output, Failure> {
+    let name = id.name().to_owned();
+    let texts = body.content.iter().filter_map(Content::as_text);
+    let worker = Worker::Skill {
+        id,
+        instructions: texts.collect(),
+    };
+    let task = DelegatedTask { call, worker };
+    let done = delegate.delegate(task, conversation).await;
+    let done = done.map_err(Failure::refused)?;
+    let answer = match done.answer.trim() {
+        "" => format!("it said nothing: {}", done.ended),
+        answer => answer.to_owned(),
+    };
+    Ok(Output::text(format!(
+        "[the skill `{name}` was followed apart from this conversation, in session {}]\n{answer}",
+        done.session
+    )))
+}
+
 impl SkillsExecutor {
+    /// Whoever runs a skill apart, if it says so and somebody can.
+    fn apart(&self, id: &CapabilityId) -> Option<&dyn Delegate> {
+        let run_in = self.shelf.now().get(id)?.skill.hints.run_in;
+        self.delegate
+            .as_deref()
+            .filter(|_| run_in == RunIn::SubAgent)
+    }
+
     fn load(&self, id: &CapabilityId) -> Result<Arc<LoadedSkill>, Failure> {
         let skills = self.shelf.now();
         let offered = skills

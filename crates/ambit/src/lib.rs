@@ -3,7 +3,9 @@
 pub mod browser;
 pub mod cli;
 pub mod config;
+pub mod embed;
 pub mod follow;
+mod keys;
 pub mod places;
 pub mod project;
 pub mod secrets;

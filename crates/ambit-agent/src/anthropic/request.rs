@@ -1,8 +1,9 @@
 //! A request for a message.
 //!
-//! A tool that came into view in mid-conversation is deferred, and the result that brought it
-//! refers to it: what stood before stays as it was. The API takes no words beside references in a
-//! result, so the words of that result follow behind the results.
+//! A tool that came into view in mid-conversation is deferred, and referred to where it did: what
+//! stood before stays as it was. The API takes references in a result that has nothing else, and
+//! what a call brought must not be moved out of its own: outside of it, a stranger's words would
+//! be the user's. So references stand in the result of a search that is written in for them.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +15,10 @@ use super::models::Reveal;
 use crate::engine::ModelRequest;
 use crate::message::{AssistantPart, Message, ToolResult};
 use crate::piece::{Piece, pieces, text_of};
+use crate::schema::fitted;
+
+/// What a search for tools is called here.
+const SEARCH: &str = "tool_search";
 
 /// What is said with each request.
 #[derive(Clone, Copy, Debug)]
@@ -59,23 +64,21 @@ fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-/// What some result brought into view, of what is there. Not all tools can be deferred, and an
-/// error can refer to nothing.
+/// What some results brought into view, of what is there. Not all tools can be deferred.
 fn deferred<'a>(request: &ModelRequest<'a>) -> BTreeSet<&'a str> {
-    let results = request.messages.iter().flat_map(|message| match message {
-        Message::Results { results } => results.as_slice(),
-        Message::User { .. } | Message::Assistant { .. } => &[],
+    let pairs = request.messages.windows(2).flat_map(|pair| match pair {
+        [Message::Assistant { parts }, Message::Results { results }]
+            if parts.iter().any(|it| it.as_call().is_some()) =>
+        {
+            results.as_slice()
+        }
+        _ => &[],
     });
-    let revealed: BTreeSet<&str> = results
-        .filter(|it| !it.is_error)
+    let revealed: BTreeSet<&str> = pairs
         .flat_map(|it| it.reveals.iter().map(String::as_str))
         .collect();
-    let tools: BTreeSet<&str> = request
-        .projection
-        .tools
-        .iter()
-        .filter_map(name_of)
-        .collect();
+    let tools = request.projection.tools.iter().filter_map(name_of);
+    let tools: BTreeSet<&str> = tools.collect();
     let deferred: BTreeSet<&str> = tools.intersection(&revealed).copied().collect();
     match deferred.len() < tools.len() {
         true => deferred,
@@ -86,6 +89,9 @@ fn deferred<'a>(request: &ModelRequest<'a>) -> BTreeSet<&'a str> {
 fn tools(tools: &[Value], deferred: &BTreeSet<&str>) -> Value {
     let mut tools = tools.to_vec();
     for tool in &mut tools {
+        if let Some(schema) = tool.get_mut("input_schema") {
+            *schema = fitted(schema);
+        }
         let is_deferred = name_of(tool).is_some_and(|name| deferred.contains(name));
         if let (true, Some(tool)) = (is_deferred, tool.as_object_mut()) {
             tool.insert("defer_loading".to_owned(), json!(true));
@@ -103,7 +109,17 @@ fn messages(messages: &[Message], deferred: &BTreeSet<&str>) -> Value {
         let (role, blocks) = match message {
             Message::User { content } => ("user", content_blocks(&pieces(content))),
             Message::Assistant { parts } => ("assistant", parts.iter().filter_map(part).collect()),
-            Message::Results { results } => ("user", results_blocks(results, deferred)),
+            Message::Results { results } => {
+                let mut blocks: Vec<Value> = results.iter().map(result_block).collect();
+                let search = search(results, deferred);
+                if let (Some((call, found)), Some(("assistant", calls))) =
+                    (search, written.last_mut())
+                {
+                    calls.push(call);
+                    blocks.push(found);
+                }
+                ("user", blocks)
+            }
         };
         match written.last_mut() {
             _ if blocks.is_empty() => {}
@@ -115,6 +131,24 @@ fn messages(messages: &[Message], deferred: &BTreeSet<&str>) -> Value {
     let mut written: Vec<Value> = written.into_iter().map(object).collect();
     mark_messages(&mut written);
     Value::Array(written)
+}
+
+/// A search for what these results brought into view, and what it found.
+fn search(results: &[ToolResult], deferred: &BTreeSet<&str>) -> Option<(Value, Value)> {
+    let names = results.iter().flat_map(|it| &it.reveals);
+    let names = names.map(String::as_str).filter(|it| deferred.contains(it));
+    let names: Vec<&str> = names.collect();
+    let reference = |name: &&str| json!({"type": "tool_reference", "tool_name": name});
+    let found: Vec<Value> = names.iter().map(reference).collect();
+    let first = results.first().map(|it| harmless(&it.call));
+    let id = format!("in_view_{}", first.unwrap_or_default());
+    let query = json!({"query": names.join(" ")});
+    (!found.is_empty()).then(|| {
+        (
+            json!({"type": "tool_use", "id": id, "name": SEARCH, "input": query}),
+            json!({"type": "tool_result", "tool_use_id": id, "content": found}),
+        )
+    })
 }
 
 fn part(part: &AssistantPart) -> Option<Value> {
@@ -129,41 +163,22 @@ fn part(part: &AssistantPart) -> Option<Value> {
     }
 }
 
-fn results_blocks(results: &[ToolResult], deferred: &BTreeSet<&str>) -> Vec<Value> {
-    let mut blocks = Vec::new();
-    let mut behind = Vec::new();
-    for result in results {
-        let reveals = result.reveals.iter().filter(|_| !result.is_error);
-        let references: Vec<Value> = reveals
-            .filter(|name| deferred.contains(name.as_str()))
-            .map(|name| json!({"type": "tool_reference", "tool_name": name}))
-            .collect();
-        let id = harmless(&result.call);
-        let mut block = json!({"type": "tool_result", "tool_use_id": id});
-        let content = match (references.is_empty(), result.is_error) {
-            (false, _) => {
-                let words = text_of(&result.content);
-                if !words.is_empty() {
-                    behind.push(text(&format!("Result of `{}`:\n{words}", result.name)));
-                }
-                references
-            }
-            // An error may only have words.
-            (true, true) => vec![text(&or_nothing(text_of(&result.content)))],
-            (true, false) => content_blocks(&pieces(&result.content)),
-        };
-        if let Some(block) = block.as_object_mut() {
-            if !content.is_empty() {
-                block.insert("content".to_owned(), json!(content));
-            }
-            if result.is_error {
-                block.insert("is_error".to_owned(), json!(true));
-            }
-        }
-        blocks.push(block);
+fn result_block(result: &ToolResult) -> Value {
+    let content = match result.is_error {
+        // An error may only have words.
+        true => vec![text(&or_nothing(text_of(&result.content)))],
+        false => content_blocks(&pieces(&result.content)),
+    };
+    let mut block = Map::new();
+    block.insert("type".to_owned(), json!("tool_result"));
+    block.insert("tool_use_id".to_owned(), json!(harmless(&result.call)));
+    if !content.is_empty() {
+        block.insert("content".to_owned(), json!(content));
     }
-    blocks.extend(behind);
-    blocks
+    if result.is_error {
+        block.insert("is_error".to_owned(), json!(true));
+    }
+    Value::Object(block)
 }
 
 fn or_nothing(words: String) -> String {

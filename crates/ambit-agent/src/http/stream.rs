@@ -14,6 +14,9 @@ use super::fault::Fault;
 use super::limits::{EVENT_BYTES, STREAM_BYTES};
 use crate::engine::{Listener, ModelTurn};
 
+/// How long the end of a stream is waited for after its last event.
+const FAREWELL: Duration = Duration::from_millis(250);
+
 /// A provider's way of telling a turn in events.
 pub(crate) trait Assembly: Send {
     /// Takes the data of one event.
@@ -64,6 +67,9 @@ pub(crate) async fn assemble<A: Assembly>(
         let event = event.map_err(fault)?;
         let Some(data) = event.data else { continue };
         if assembly.take(&data, listener)? == Flow::Done {
+            // Read to its end, the connection serves the next turn, too.
+            let rest = async { while let Some(Ok(_)) = events.next().await {} };
+            tokio::time::timeout(FAREWELL, rest).await.ok();
             break;
         }
     }

@@ -7,6 +7,7 @@ use super::NAME;
 use crate::engine::ModelRequest;
 use crate::message::{AssistantPart, Message, ToolResult};
 use crate::piece::{Piece, pieces, text_of};
+use crate::schema::fitted;
 
 /// What is said with each request.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,8 @@ pub(super) fn body(model: &str, request: &ModelRequest<'_>, settings: &Settings)
     }
     // An empty list is an error to some.
     if !request.projection.tools.is_empty() {
-        say("tools", json!(request.projection.tools));
+        let tools = request.projection.tools.iter().map(tool);
+        say("tools", tools.collect());
     }
     let mut messages = Vec::new();
     if !request.system.is_empty() {
@@ -68,6 +70,14 @@ pub(super) fn body(model: &str, request: &ModelRequest<'_>, settings: &Settings)
     }
     say("messages", json!(messages));
     Value::Object(body)
+}
+
+fn tool(tool: &Value) -> Value {
+    let mut tool = tool.clone();
+    if let Some(schema) = tool.pointer_mut("/function/parameters") {
+        *schema = fitted(schema);
+    }
+    tool
 }
 
 fn write(message: &Message, messages: &mut Vec<Value>) {

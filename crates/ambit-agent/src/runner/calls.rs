@@ -9,7 +9,7 @@ use ambit_core::code::Code;
 use ambit_core::id::Source;
 use ambit_core::intent::CallId;
 use ambit_core::lineage::Lineage;
-use ambit_core::observation::{Denial, Observation};
+use ambit_core::observation::{Denial, Failure, Observation};
 use ambit_runtime::conversation::{Answers, Caller, Notice, Questions, Unanswered};
 use ambit_runtime::session::Session;
 use ambit_runtime::{CallRequest, CancellationToken};
@@ -74,20 +74,10 @@ impl Calls<'_> {
         let Intent { call, wanted } = intent;
         let name = wanted.name.as_str();
         let arguments = match &wanted.arguments {
+            // Its start is not even recorded: nothing of it is left to wonder about.
+            _ if self.cancel.is_cancelled() => return self.not_called(intent, stopped()),
             Arguments::Object(map) => Value::Object(map.clone()),
-            Arguments::Malformed(text) => {
-                let observation = malformed(text);
-                self.listener.hear(
-                    self.who,
-                    RunNews::Called {
-                        call,
-                        name,
-                        observation: &observation,
-                        duration: Duration::ZERO,
-                    },
-                );
-                return result(wanted, &observation, Trace::Known);
-            }
+            Arguments::Malformed(text) => return self.not_called(intent, malformed(text)),
         };
         let news = RunNews::Calling {
             call,
@@ -126,6 +116,18 @@ impl Calls<'_> {
         result(wanted, &report.observation, trace)
     }
 
+    /// A call that never went into the pipeline.
+    fn not_called(&self, intent: &Intent, observation: Observation) -> ToolResult {
+        let news = RunNews::Called {
+            call: &intent.call,
+            name: &intent.wanted.name,
+            observation: &observation,
+            duration: Duration::ZERO,
+        };
+        self.listener.hear(self.who, news);
+        result(&intent.wanted, &observation, Trace::Known)
+    }
+
     /// The files these calls are about, as far as calls of the workspace's files say.
     pub(super) fn touched(&self, intents: &[Intent]) -> Vec<String> {
         let visible = self.session.visible();
@@ -134,7 +136,10 @@ impl Calls<'_> {
             let found = visible.find(name).and_then(|id| catalog.get(id));
             found.is_some_and(|it| {
                 it.id.source() == Source::Local
-                    && it.permissions.iter().any(|it| it.as_str().starts_with("fs:"))
+                    && it
+                        .permissions
+                        .iter()
+                        .any(|it| it.as_str().starts_with("fs:"))
             })
         };
         let about = intents.iter().filter(|it| about_files(&it.wanted.name));
@@ -149,6 +154,11 @@ impl Calls<'_> {
 
 /// How much of arguments that make no sense is repeated.
 const REPEATED: usize = 200;
+
+fn stopped() -> Observation {
+    let reason = "not run: the run was stopped before";
+    Observation::Failed(Failure::new(Code::Cancelled, reason))
+}
 
 fn malformed(text: &str) -> Observation {
     let text: String = text.chars().take(REPEATED).collect();

@@ -101,7 +101,12 @@ impl Delegate for SessionDelegate {
         let others = names.filter(|(name, _)| name != self.place.lineage.last());
         others
             .map(|(name, description)| Colleague {
-                unavailable: self.place.lineage.with(&name).err().map(|it| it.to_string()),
+                unavailable: self
+                    .place
+                    .lineage
+                    .with(&name)
+                    .err()
+                    .map(|it| it.to_string()),
                 name,
                 description,
             })

@@ -181,7 +181,11 @@ impl AgentRunner {
                 transcript.push(Message::user(said.as_str()));
                 Ok((transcript, said))
             }
-            None if matches!(transcript.messages().last(), Some(Message::Assistant { .. }) | None) => {
+            None if matches!(
+                transcript.messages().last(),
+                Some(Message::Assistant { .. }) | None
+            ) =>
+            {
                 Err(RunError::NothingToDo(session.clone()))
             }
             None => Ok((transcript, goal)),

@@ -52,10 +52,7 @@ impl Told {
                 "Skills, to be loaded with load_skill before the kind of task they are about:",
                 &turn.skills,
             ),
-            (
-                "Resources, to be read with read_resource:",
-                &turn.resources,
-            ),
+            ("Resources, to be read with read_resource:", &turn.resources),
             (
                 "Tools that can be called as well, by these names:",
                 &turn.deferred,

@@ -80,8 +80,7 @@ impl Transcript {
     /// Settles what is new: as what each message is on record.
     pub(super) fn settle(&mut self, redactor: &Redactor) -> Vec<(&Message, Written)> {
         let new = self.messages.iter().skip(self.entries.len());
-        let settled: Vec<(&Message, Written)> =
-            new.map(|it| (it, write(it, redactor))).collect();
+        let settled: Vec<(&Message, Written)> = new.map(|it| (it, write(it, redactor))).collect();
         let entries = settled.iter().map(|(message, written)| Entry {
             digest: written.digest,
             tokens: weigh(message),

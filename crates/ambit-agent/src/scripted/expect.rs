@@ -42,8 +42,8 @@ pub struct Expect {
 /// An expectation that does not hold, and what there is instead.
 #[derive(Debug)]
 pub(super) struct Unmet {
-    expectation: String,
-    instead: String,
+    pub(super) expectation: String,
+    pub(super) instead: String,
 }
 
 impl fmt::Display for Unmet {

@@ -6,6 +6,7 @@
 
 mod counted;
 mod expect;
+mod filled;
 mod parse;
 mod record;
 mod script;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use counted::Ledger;
+use expect::Unmet;
 
 pub use expect::Expect;
 pub use parse::ScriptError;
@@ -85,15 +87,16 @@ impl ScriptedEngine {
         let turns = self.script.turns.len();
         let turn = self.script.turns.get(number);
         let turn = turn.ok_or(ScriptError::Over { turns })?;
-        let checked = turn.expect.check(request, self.format);
-        checked.map_err(|unmet| ScriptError::Unmet {
+        let unmet = |unmet: Unmet| ScriptError::Unmet {
             turn: number + 1,
             unmet: unmet.to_string(),
-        })?;
+        };
+        turn.expect.check(request, self.format).map_err(unmet)?;
+        let parts = turn.parts(number, request.messages).map_err(unmet)?;
         progress.played += 1;
         let usage = progress.ledger.enter(request, self.format, turn);
         let played = ModelTurn {
-            parts: turn.parts(number),
+            parts,
             stop: turn.stop(),
             usage: usage.priced(self.prices.as_ref()),
         };

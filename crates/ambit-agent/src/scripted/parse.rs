@@ -44,7 +44,7 @@ pub enum ScriptError {
         unmet: String,
     },
     /// It was asked for more turns than it has.
-    #[error("the script has {turns} turns, and one more was asked for")]
+    #[error("the script ends after turn {turns}, and another one was asked for")]
     Over {
         /// How many it has.
         turns: usize,

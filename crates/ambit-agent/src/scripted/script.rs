@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::expect::Expect;
+use super::expect::{Expect, Unmet};
+use super::filled::filled;
 use crate::engine::StopReason;
-use crate::message::{Arguments, AssistantPart, ToolCall};
+use crate::message::{Arguments, AssistantPart, Message, ToolCall};
 
 /// The turns of a model, in order. Read with [`Script::parse`] or [`Script::read`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,19 +76,23 @@ impl ScriptedCall {
 }
 
 impl ScriptedTurn {
-    /// What a model would have said. `number` keeps the ids of calls apart.
-    pub(super) fn parts(&self, number: usize) -> Vec<AssistantPart> {
+    /// What a model would have said after these messages. `number` keeps the ids of calls apart.
+    pub(super) fn parts(
+        &self,
+        number: usize,
+        messages: &[Message],
+    ) -> Result<Vec<AssistantPart>, Unmet> {
         let text = self.say.clone();
-        let said = (!text.is_empty()).then_some(AssistantPart::Text { text });
+        let said = (!text.is_empty()).then_some(Ok(AssistantPart::Text { text }));
         let calls = self.calls.iter().enumerate().map(|(n, call)| {
-            AssistantPart::Call(ToolCall {
+            Ok(AssistantPart::Call(ToolCall {
                 id: format!("call_{}_{}", number + 1, n + 1),
                 name: call.tool.clone(),
                 arguments: match &call.with {
-                    ScriptedInput::Input(map) => Arguments::Object(map.clone()),
+                    ScriptedInput::Input(map) => Arguments::Object(filled(map, messages)?),
                     ScriptedInput::Malformed(text) => Arguments::read(text),
                 },
-            })
+            }))
         });
         said.into_iter().chain(calls).collect()
     }

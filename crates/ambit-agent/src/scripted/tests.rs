@@ -45,7 +45,7 @@ fn conversation() -> Vec<Message> {
     vec![
         Message::user("fix the test"),
         Message::Assistant {
-            parts: loaded.parts(0),
+            parts: loaded.parts(0, &[]).unwrap(),
         },
         Message::Results {
             results: vec![ToolResult {
@@ -128,11 +128,22 @@ fn a_turn_is_what_the_file_says() {
 }
 
 #[test]
+fn a_recorded_script_asks_for_what_is_named_anew() {
+    let script = r#"{"turns": [{"calls": [{"tool": "read_result", "input": {"ref": "r-abcdefghjk23", "offset": 5}}]}]}"#;
+    let turn = play(script, SHOWN, &conversation()).unwrap();
+    let recorded = record([&turn]).to_text();
+    assert!(
+        recorded.contains(r#""ref": "${observed:r-}""#),
+        "{recorded}"
+    );
+}
+
+#[test]
 fn it_ends_where_the_file_ends() {
     let error = play(r#"{"turns": []}"#, SHOWN, &conversation()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the script has 0 turns, and one more was asked for"
+        "the script ends after turn 0, and another one was asked for"
     );
     assert!(error.hint().is_some());
 }

@@ -24,20 +24,26 @@ pub(crate) const KEY: &str = "sk-hunter2-hunter2";
 /// The engines that speak HTTP.
 pub(crate) const PROVIDERS: [Provider; 2] = [Provider::OpenAi, Provider::Anthropic];
 
-/// An engine for the stand-in.
-pub(crate) fn engine(provider: Provider, endpoint: &ModelEndpoint) -> Arc<dyn Engine> {
+/// The stand-in as a model.
+pub(crate) fn config(provider: Provider, endpoint: &ModelEndpoint) -> EngineConfig {
     let mut config = EngineConfig::new(provider, "claude-opus-5");
     config.base_url = Some(match provider {
         Provider::Anthropic => endpoint.anthropic(),
         Provider::OpenAi | Provider::Scripted => endpoint.openai(),
     });
     config.key = Some(ApiKey::new(KEY));
-    config.open().unwrap()
+    config
+}
+
+/// An engine for the stand-in.
+pub(crate) fn engine(provider: Provider, endpoint: &ModelEndpoint) -> Arc<dyn Engine> {
+    config(provider, endpoint).open().unwrap()
 }
 
 /// Tools of these names, in the engine's format.
 pub(crate) fn projection(format: ToolFormat, names: &[&str]) -> Projection {
-    let schema = json!({"type": "object"});
+    // As no API takes it.
+    let schema = json!({"anyOf": [{"properties": {"list": {"type": "array"}}}]});
     let tool = |name: &&str| match format {
         ToolFormat::OpenAi => {
             json!({"type": "function", "function": {"name": name, "description": "Does.", "parameters": schema}})

@@ -19,7 +19,7 @@ use super::control::ControlPaths;
 
 /// Bounds that cannot be set up.
 #[derive(Debug, Error)]
-pub(super) enum BoundsError {
+pub(crate) enum BoundsError {
     #[error("the workspace `{}` cannot be opened: {source}", path.display())]
     Workspace {
         path: PathBuf,
@@ -36,27 +36,27 @@ pub(super) enum BoundsError {
 
 /// The folders the tools may use, each held open.
 #[derive(Debug)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// The workspace's real path, which relative arguments start from.
     workspace: PathBuf,
     roots: Vec<Root>,
-    pub(super) control: ControlPaths,
+    pub(crate) control: ControlPaths,
     /// Held from reading a file until replacing it, so that two edits do not lose one.
-    pub(super) writing: Mutex<()>,
+    pub(crate) writing: Mutex<()>,
 }
 
 /// One allowed folder.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(crate) struct Root {
     /// As configured: what an absolute argument may begin with.
     given: PathBuf,
     /// With symlinks resolved.
-    pub(super) real: PathBuf,
-    pub(super) dir: Dir,
+    pub(crate) real: PathBuf,
+    pub(crate) dir: Dir,
 }
 
 impl Bounds {
-    pub(super) fn open(
+    pub(crate) fn open(
         workspace: &Path,
         dirs: &[PathBuf],
         control: Vec<PathBuf>,
@@ -85,7 +85,7 @@ impl Bounds {
     }
 
     /// The place a path argument names, or why it is none.
-    pub(super) fn locate(&self, argument: &str) -> Result<Place<'_>, Failure> {
+    pub(crate) fn locate(&self, argument: &str) -> Result<Place<'_>, Failure> {
         if argument.is_empty() || argument.contains('\0') {
             return Err(Failure::refused(format!(
                 "`{}` is not a path",
@@ -106,7 +106,7 @@ impl Bounds {
     }
 
     /// Where a search starts: at the argument, or at every allowed folder.
-    pub(super) fn starts(&self, argument: Option<&str>) -> Result<Vec<Place<'_>>, Failure> {
+    pub(crate) fn starts(&self, argument: Option<&str>) -> Result<Vec<Place<'_>>, Failure> {
         match argument {
             Some(argument) => Ok(vec![self.locate(argument)?]),
             None => Ok(self
@@ -118,7 +118,7 @@ impl Bounds {
     }
 
     /// A place by its path inside a root, which nothing has checked yet.
-    pub(super) fn place<'a>(&self, root: &'a Root, inside: PathBuf) -> Place<'a> {
+    pub(crate) fn place<'a>(&self, root: &'a Root, inside: PathBuf) -> Place<'a> {
         let whole = normal(&root.real.join(&inside));
         let shown = match whole.strip_prefix(&self.workspace) {
             Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),
@@ -161,17 +161,17 @@ impl Root {
 
 /// A path inside one of the allowed folders, not yet opened.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
-    pub(super) root: &'a Root,
+pub(crate) struct Place<'a> {
+    pub(crate) root: &'a Root,
     /// Relative to the root, `.` for the root itself.
-    pub(super) inside: PathBuf,
+    pub(crate) inside: PathBuf,
     /// As the model knows it: relative to the workspace where it is in there.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 impl Place<'_> {
     /// Opens a regular file for reading.
-    pub(super) fn open_file(&self) -> Result<(File, Metadata), Failure> {
+    pub(crate) fn open_file(&self) -> Result<(File, Metadata), Failure> {
         open_regular(&self.root.dir, &self.inside).map_err(|error| match error {
             OpenError::Io(error) => self.failure(&error),
             OpenError::Folder => {
@@ -185,13 +185,13 @@ impl Place<'_> {
     }
 
     /// The path with symlinks resolved, relative to the root.
-    pub(super) fn resolved(&self) -> io::Result<PathBuf> {
+    pub(crate) fn resolved(&self) -> io::Result<PathBuf> {
         let real = self.root.dir.canonicalize(&self.inside)?;
         Ok(or_dot(&normal(&real)))
     }
 
     /// What an error of the system means for this path.
-    pub(super) fn failure(&self, error: &io::Error) -> Failure {
+    pub(crate) fn failure(&self, error: &io::Error) -> Failure {
         let shown = &self.shown;
         if led_outside(error) {
             return Failure::refused(format!(
@@ -209,7 +209,7 @@ impl Place<'_> {
 }
 
 /// Why a file was not opened.
-pub(super) enum OpenError {
+pub(crate) enum OpenError {
     Io(io::Error),
     Folder,
     Special,
@@ -217,7 +217,7 @@ pub(super) enum OpenError {
 
 /// Opens a regular file beneath a folder. Anything else is refused without waiting for it: a
 /// pipe nobody writes to would block for ever.
-pub(super) fn open_regular(dir: &Dir, path: &Path) -> Result<(File, Metadata), OpenError> {
+pub(crate) fn open_regular(dir: &Dir, path: &Path) -> Result<(File, Metadata), OpenError> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.read(true).custom_flags(flags.bits().cast_signed());
@@ -277,7 +277,7 @@ fn outermost(roots: Vec<Root>) -> Vec<Root> {
 
 /// A path for a model to read: what is not UTF-8 replaced, control characters escaped, so that
 /// a name cannot pass for several lines.
-pub(super) fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let mut out = String::new();
     for c in path.to_string_lossy().chars() {
         if c.is_control() {

@@ -13,13 +13,13 @@ use cap_std::fs::{Metadata, MetadataExt as _};
 
 /// Which file or folder something is, by whatever path it was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileId {
+pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
 
 impl FileId {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         FileId {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -29,16 +29,16 @@ impl FileId {
 
 /// The files and folders no capability may write.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ControlPaths(Vec<PathBuf>);
+pub(crate) struct ControlPaths(Vec<PathBuf>);
 
 impl ControlPaths {
-    pub(super) fn new(paths: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
         ControlPaths(paths)
     }
 
     /// Refuses a write to `real`, a path without symlinks, reached through folders and
     /// perhaps ending at a file with the identities `passed`.
-    pub(super) fn check(&self, real: &Path, passed: &[FileId], shown: &str) -> Result<(), Failure> {
+    pub(crate) fn check(&self, real: &Path, passed: &[FileId], shown: &str) -> Result<(), Failure> {
         let guarded = self.0.iter().any(|control| {
             // A link that is itself a control file is guarded where it stands and where it
             // points.

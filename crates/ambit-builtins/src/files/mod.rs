@@ -1,7 +1,7 @@
 //! `files`: reading, searching and changing the files of the folders an agent was given.
 
-mod bounds;
-mod control;
+pub(crate) mod bounds;
+pub(crate) mod control;
 mod diff;
 mod edit_file;
 mod folders;
@@ -10,7 +10,7 @@ mod grep;
 mod list_dir;
 mod name_pattern;
 mod read_file;
-mod replace;
+pub(crate) mod replace;
 mod walk;
 mod write_file;
 

@@ -19,7 +19,7 @@ use super::control::FileId;
 use crate::stop::Stop;
 
 /// A file that may be written: its folder held open, its name within.
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     place: &'a Place<'a>,
     dir: Dir,
     name: OsString,
@@ -28,7 +28,7 @@ pub(super) struct Target<'a> {
 
 /// What became of the old content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replaced {
+pub(crate) enum Replaced {
     /// There was none.
     Created,
     /// It is gone.
@@ -38,7 +38,7 @@ pub(super) enum Replaced {
 impl<'a> Target<'a> {
     /// Finds where a write to this place really goes and refuses what may not be written.
     /// Missing folders are created.
-    pub(super) fn open(bounds: &Bounds, place: &'a Place<'a>) -> Result<Self, Failure> {
+    pub(crate) fn open(bounds: &Bounds, place: &'a Place<'a>) -> Result<Self, Failure> {
         let failed = |error: io::Error| place.failure(&error);
         let inside = through_link(place)?;
         let (Some(parent), Some(name)) = (inside.parent(), inside.file_name()) else {
@@ -85,7 +85,7 @@ impl<'a> Target<'a> {
     }
 
     /// Opens what is there now for reading.
-    pub(super) fn open_existing(&self) -> Result<(File, Metadata), Failure> {
+    pub(crate) fn open_existing(&self) -> Result<(File, Metadata), Failure> {
         open_regular(&self.dir, Path::new(&self.name)).map_err(|error| match error {
             OpenError::Io(error) => self.place.failure(&error),
             OpenError::Folder | OpenError::Special => folder(self.place),
@@ -93,7 +93,7 @@ impl<'a> Target<'a> {
     }
 
     /// Puts new content in the file's place.
-    pub(super) fn replace(&self, content: &[u8], stop: &Stop) -> Result<Replaced, Failure> {
+    pub(crate) fn replace(&self, content: &[u8], stop: &Stop) -> Result<Replaced, Failure> {
         let failed = |error: io::Error| self.place.failure(&error);
         let (mut file, draft) = Draft::create(&self.dir).map_err(failed)?;
         file.write_all(content).map_err(failed)?;

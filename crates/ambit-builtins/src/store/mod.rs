@@ -5,6 +5,7 @@
 //! others. The database is opened when somebody first needs it. One that a newer version wrote is
 //! refused and left as it is; one that is damaged is copied aside and never made anew by itself.
 
+pub(crate) mod cell;
 mod dump;
 mod error;
 mod part;
@@ -34,8 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
+    &crate::notes::PART,
     &crate::tasks::PART,
     &crate::own::PART,
+    &crate::triggers::PART,
+    &crate::notices::PART,
 ];
 
 /// One workspace's database, and the folder it is in.

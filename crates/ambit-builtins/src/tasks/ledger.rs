@@ -7,13 +7,13 @@
 use ambit_core::observation::Failure;
 use ambit_runtime::random::random_word;
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{OptionalExtension as _, Row, ToSql, Transaction, params, params_from_iter};
 
 use super::changes;
 use super::show;
 use super::state::{Around, State};
 use super::task::{Change, Party, Task};
+use crate::store::cell::{json, list, time, word};
 use crate::store::{Part, StoreError};
 
 pub(crate) const PART: Part = Part {
@@ -335,31 +335,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
         changed: time(row, "changed")?,
         version: row.get("version")?,
     })
-}
-
-/// Text that stands for a word of this crate. Another one can only have been written by hand.
-fn word<T: std::str::FromStr<Err = String>>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    text.parse()
-        .map_err(|error: String| unreadable(Type::Text, error))
-}
-
-fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<T>> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| unreadable(Type::Text, error.to_string()))
-}
-
-fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
-    Timestamp::from_millisecond(row.get(column)?)
-        .map_err(|error| unreadable(Type::Integer, error.to_string()))
-}
-
-fn unreadable(of: Type, message: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, of, message.into())
-}
-
-fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Text in which `LIKE` finds nothing but itself.

@@ -28,6 +28,7 @@ use serde_json::{Value, json};
 use crate::Clock;
 use crate::declare::object;
 use crate::pack::{Pack, Tool};
+use crate::store::cell::kept;
 use crate::store::{Store, StoreError};
 use ledger::Ledger;
 pub(crate) use ledger::PART;
@@ -115,10 +116,8 @@ impl Tasks {
         })?)
     }
 
-    /// As exactly as it is kept.
     fn now(&self) -> Timestamp {
-        let now = (self.clock)();
-        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+        kept((self.clock)())
     }
 
     /// Whom `me`, `user` or `agent:NAME` means.

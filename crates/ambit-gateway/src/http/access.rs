@@ -10,6 +10,7 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
+use super::hooks::hook_of;
 use super::host::{AllowedHost, AllowedOrigin, authority, host_is_allowed, origin_is_allowed};
 use super::token::TokenDigest;
 use super::turns::is_here as is_turns;
@@ -67,6 +68,8 @@ pub(crate) enum Access {
     Agent(Caller),
     /// To the turn API.
     Turns(Visitor),
+    /// To a hook, which has a token of its own.
+    Hook(String),
     /// To one of the pages for whoever runs this server.
     Page(Page),
     /// Nowhere.
@@ -118,7 +121,9 @@ impl RefusalReason {
             RefusalReason::Origin => {
                 "pages of this origin may not ask; `serve.origins` in ambit.json names those that may"
             }
-            RefusalReason::Path => "nothing is here; MCP is at /mcp and /mcp/AGENT, the turn API at /v1",
+            RefusalReason::Path => {
+                "nothing is here; MCP is at /mcp and /mcp/AGENT, the turn API at /v1, hooks at /hooks/ID"
+            }
             RefusalReason::Token => {
                 "a token of the agent is needed; `ambit agents token NAME` issues one"
             }
@@ -157,9 +162,10 @@ pub(crate) fn decide(door: &Door, facts: &Facts<'_>) -> Access {
             Some(visitor) => Access::Turns(visitor),
             None => refused(RefusalReason::Token),
         },
-        path => match agent_of(path, door) {
-            Some(agent) => door.enter(agent, token),
-            None => refused(RefusalReason::Path),
+        path => match (agent_of(path, door), hook_of(path)) {
+            (Some(agent), _) => door.enter(agent, token),
+            (None, Some(hook)) => Access::Hook(hook.to_owned()),
+            (None, None) => refused(RefusalReason::Path),
         },
     }
 }
@@ -211,7 +217,12 @@ impl Door {
     fn agent_by(&self, token: TokenDigest) -> Option<&str> {
         let fits = |lock: &Lock| matches!(lock, Lock::Tokens(known) if token.is_among(known));
         // Each is asked, whatever the others say.
-        let fitting: Vec<&String> = self.agents.iter().filter(|(_, it)| fits(it)).map(|it| it.0).collect();
+        let fitting: Vec<&String> = self
+            .agents
+            .iter()
+            .filter(|(_, it)| fits(it))
+            .map(|it| it.0)
+            .collect();
         fitting.first().map(|it| it.as_str())
     }
 
@@ -288,11 +299,16 @@ fn may_ask(door: &Door, facts: &Facts<'_>) -> bool {
 
 /// The token a request presents. One that cannot be read is none.
 fn bearer(headers: &HeaderMap) -> Option<TokenDigest> {
+    bearer_text(headers).map(TokenDigest::of)
+}
+
+/// The same, as it was sent.
+pub(super) fn bearer_text(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = only(headers, &header::AUTHORIZATION)
         .ok()??
         .split_once(' ')?;
     let is_bearer = scheme.eq_ignore_ascii_case("bearer");
-    is_bearer.then(|| TokenDigest::of(token.trim()))
+    is_bearer.then(|| token.trim())
 }
 
 /// A header that is there twice, or is no text.

@@ -103,18 +103,15 @@ impl Endpoint {
             (
                 Access::Agent(_) | Access::Turns(_) | Access::Refused(RefusalReason::Token),
                 Some(_),
-            )
-                if is_preflight(request.method(), request.headers()) =>
-            {
+            ) if is_preflight(request.method(), request.headers()) => {
                 preflight().map(Held::nothing)
             }
             (Access::Refused(reason), _) if turns::is_here(request.uri().path()) => {
                 turns::refused(reason)
             }
             (Access::Refused(reason), _) => refused(reason).map(Held::nothing),
-            (Access::Turns(visitor), _) => {
-                Box::pin(self.turns(visitor, request, connection)).await
-            }
+            (Access::Turns(visitor), _) => Box::pin(self.turns(visitor, request, connection)).await,
+            (Access::Hook(hook), _) => self.hook(hook, request).await.map(Held::nothing),
             (Access::Page(page), _) => self.page(page, request.method()).await.map(Held::nothing),
             (Access::Agent(caller), _) => self.agent(&caller, request, connection).await,
         };

@@ -12,6 +12,7 @@ mod connections;
 mod cors;
 mod endpoint;
 mod hold;
+mod hooks;
 mod host;
 mod limits;
 mod listen;
@@ -35,6 +36,7 @@ use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
 pub use access::{Caller, Door, Lock};
+pub use hooks::{HookAnswer, Hooks};
 pub use host::{AllowedHost, AllowedOrigin};
 pub use limits::HttpLimits;
 pub(crate) use metrics::CallCounts;

@@ -12,6 +12,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio_util::sync::CancellationToken;
 
 use super::access::Caller;
+use super::hooks::Hooks;
 use super::limits::HttpLimits;
 use super::metrics::CallCounts;
 use super::sessions::{SessionTable, Sessions};
@@ -37,6 +38,8 @@ pub struct Served {
     pub upstreams: Upstreams,
     /// Where questions wait for a person.
     pub desk: Arc<dyn ApprovalDesk>,
+    /// What requests from outside can start.
+    pub hooks: Arc<dyn Hooks>,
 }
 
 /// Says which servers are behind, and where each stands.
@@ -60,6 +63,7 @@ pub(crate) struct Generation {
     clients: Arc<ClientTable>,
     upstreams: Upstreams,
     desk: Arc<dyn ApprovalDesk>,
+    hooks: Arc<dyn Hooks>,
     counts: Arc<CallCounts>,
     /// By caller: at most as many as there are tokens.
     fronts: Mutex<BTreeMap<Caller, Arc<Front>>>,
@@ -96,6 +100,7 @@ impl Generation {
             clients: Arc::new(served.clients),
             upstreams: served.upstreams,
             desk: served.desk,
+            hooks: served.hooks,
             counts,
             fronts: Mutex::default(),
         }
@@ -112,6 +117,11 @@ impl Generation {
     /// Where questions wait for a person.
     pub(crate) fn desk(&self) -> &Arc<dyn ApprovalDesk> {
         &self.desk
+    }
+
+    /// What requests from outside can start.
+    pub(crate) fn hooks(&self) -> &Arc<dyn Hooks> {
+        &self.hooks
     }
 
     /// How sessions of an agent are opened; nothing if it is not served.

@@ -3,6 +3,7 @@
 
 mod behind;
 mod describe;
+mod notify;
 mod read_result;
 mod search;
 
@@ -19,9 +20,11 @@ use serde_json::{Value, json};
 
 use crate::discovery::Exposure;
 use crate::executor::{CapabilityExecutor, StartedCall};
+use crate::resolver::Notify;
 use crate::session::SessionScope;
 pub(crate) use behind::{RESERVED, is_extended};
 use describe::Describe;
+use notify::NotifyUser;
 use read_result::ReadResult;
 use search::Search;
 
@@ -40,6 +43,7 @@ pub const TOOL_SEARCH: &str = "tool_search";
 /// Finds skills.
 pub const SKILL_SEARCH: &str = "skill_search";
 const READ_RESULT: &str = "read_result";
+const NOTIFY_USER: &str = "notify_user";
 /// Reads a resource.
 pub const READ_RESOURCE: &str = "read_resource";
 
@@ -97,6 +101,7 @@ pub fn manifests() -> Vec<CapabilityManifest> {
         ),
         read_result::manifest(),
         describe::manifest(),
+        notify::manifest(),
         declare(
             CALL_TOOL,
             "Call a tool",
@@ -130,11 +135,12 @@ fn declare(
 }
 
 /// The injections that make sense beside what is granted: those about skills only where there are
-/// skills, those that stand for tools only where tools are not listed, and no search for tools
-/// where all of them are.
+/// skills, those that stand for tools only where tools are not listed, no search for tools where
+/// all of them are, and messages to the person only from where nobody watches.
 pub(crate) fn wanted<'a>(
     granted: impl Iterator<Item = &'a CapabilityId>,
     exposure: Exposure,
+    notify: Option<&Notify>,
 ) -> Vec<CapabilityManifest> {
     let kinds: BTreeSet<Kind> = granted.into_iter().map(CapabilityId::kind).collect();
     let has_skills = kinds.contains(&Kind::Skill);
@@ -145,6 +151,7 @@ pub(crate) fn wanted<'a>(
             CALL_TOOL | DESCRIBE_TOOL => exposure == Exposure::Dispatched,
             TOOL_SEARCH => exposure != Exposure::Everything,
             READ_RESOURCE => kinds.contains(&Kind::Resource),
+            NOTIFY_USER => notify.is_some(),
             name => has_skills || !about_skills.contains(&name),
         })
         .collect()
@@ -154,16 +161,20 @@ pub(crate) fn wanted<'a>(
 pub(crate) fn resolve_injections(
     scope: &Arc<SessionScope>,
     wanted: Vec<CapabilityManifest>,
+    notify: Option<&Notify>,
 ) -> BTreeMap<CapabilityId, Arc<dyn CapabilityExecutor>> {
     wanted
         .into_iter()
         .map(|manifest| {
-            let executor: Arc<dyn CapabilityExecutor> = match manifest.id.name() {
-                READ_RESULT => Arc::new(ReadResult::new(scope)),
-                TOOL_SEARCH => Arc::new(Search::new(scope, Kind::Tool)),
-                DESCRIBE_TOOL => Arc::new(Describe::new(scope)),
-                SKILL_SEARCH => Arc::new(Search::new(scope, Kind::Skill)),
-                READ_RESOURCE => Arc::new(Dispatcher(
+            let executor: Arc<dyn CapabilityExecutor> = match (manifest.id.name(), notify) {
+                (READ_RESULT, _) => Arc::new(ReadResult::new(scope)),
+                (TOOL_SEARCH, _) => Arc::new(Search::new(scope, Kind::Tool)),
+                (DESCRIBE_TOOL, _) => Arc::new(Describe::new(scope)),
+                (SKILL_SEARCH, _) => Arc::new(Search::new(scope, Kind::Skill)),
+                (NOTIFY_USER, Some(notify)) => {
+                    Arc::new(NotifyUser::new(scope, Arc::clone(notify)))
+                }
+                (READ_RESOURCE, _) => Arc::new(Dispatcher(
                     "no resource is known at that address, or several servers could have it: say whose it is with `server`",
                 )),
                 _ => Arc::new(Dispatcher("the name is not one this tool can stand for")),

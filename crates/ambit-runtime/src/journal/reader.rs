@@ -143,6 +143,14 @@ impl JournalReader {
         Ok(events)
     }
 
+    /// The number of the newest event; 0 where there is none.
+    pub fn last(&self) -> Result<u64, JournalError> {
+        self.connection
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
+            .and_then(|mut it| it.query_row([], |row| number(row, 0)))
+            .map_err(|error| self.error(error))
+    }
+
     /// An object stored under this digest.
     pub fn object(&self, digest: &Digest) -> Result<Option<String>, JournalError> {
         self.connection

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 
 use script::{PlayedTurn, played};
-use wire::{Asked, Reply};
+use wire::{Asked, Reply, Then};
 
 /// How the bytes of a stream are cut into pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +71,7 @@ struct State {
     mishaps: VecDeque<Mishap>,
     cut: Cut,
     played: usize,
+    connections: usize,
     /// What it was asked, in order.
     requests: Vec<Value>,
     /// The lines before each of them.
@@ -150,6 +151,11 @@ impl ModelEndpoint {
         self.state.lock().heads.clone()
     }
 
+    /// How often somebody connected.
+    pub fn connections(&self) -> usize {
+        self.state.lock().connections
+    }
+
     /// How many turns have not been played.
     pub fn remaining(&self) -> usize {
         self.state.lock().turns.len()
@@ -164,9 +170,12 @@ impl ModelEndpoint {
 
     /// A client that goes away in mid-sentence is the test's business.
     async fn answer(self, mut stream: TcpStream) {
-        if let Ok(Some(asked)) = wire::read(&mut stream).await {
+        self.state.lock().connections += 1;
+        while let Ok(Some(asked)) = wire::read(&mut stream).await {
             let (reply, cut) = self.state.lock().reply(asked);
-            wire::write(&mut stream, reply, cut).await.ok();
+            if !matches!(wire::write(&mut stream, reply, cut).await, Ok(Then::Next)) {
+                return;
+            }
         }
     }
 }
@@ -208,6 +217,7 @@ impl State {
             let body = json!({"error": {"type": "script", "message": "the script is over"}});
             return (Reply::whole(400, Vec::new(), body.to_string()), cut);
         };
+        let turn = turn.filled(&body);
         self.played += 1;
         let usage = rules::usage(&body, before.as_ref(), &turn);
         let events = match path.as_str() {

@@ -63,6 +63,16 @@ fn ensure(holds: bool, otherwise: impl Into<String>) -> Result<(), String> {
     holds.then_some(()).ok_or_else(|| otherwise.into())
 }
 
+/// A plain object at its top.
+fn schema(schema: &Value) -> Result<(), String> {
+    let refused = ["oneOf", "anyOf", "allOf", "enum", "not"];
+    let plain = refused.iter().all(|it| schema.get(it).is_none());
+    ensure(
+        plain && schema["type"] == "object",
+        "a schema must have type 'object' and no combinators at its top",
+    )
+}
+
 /// Chat completions: every call is answered right after it, and arguments are JSON.
 pub(super) fn completions(request: &Value) -> Result<(), String> {
     ensure(request["stream"] == json!(true), "only streams are played")?;
@@ -71,6 +81,9 @@ pub(super) fn completions(request: &Value) -> Result<(), String> {
         ensure(!list(tools).is_empty(), "[] is too short - 'tools'")?;
         let named = |it: &Value| it["function"]["name"].is_string();
         ensure(list(tools).iter().all(named), "a tool without a function")?;
+        for tool in list(tools) {
+            schema(&tool["function"]["parameters"])?;
+        }
     }
     let mut open: Vec<String> = Vec::new();
     for message in list(&request["messages"]) {
@@ -117,6 +130,9 @@ pub(super) fn messages(request: &Value, signatures: &[String]) -> Result<(), Str
         deferred.iter().all(|it| it.get("cache_control").is_none()),
         "Tools with defer_loading cannot use prompt caching",
     )?;
+    for tool in tools {
+        schema(&tool["input_schema"])?;
+    }
     let mut role = "assistant";
     let mut open: Vec<&str> = Vec::new();
     let mut thoughts: Vec<&str> = Vec::new();

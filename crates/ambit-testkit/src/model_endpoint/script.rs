@@ -38,6 +38,23 @@ fn call(call: &Value) -> (String, String) {
     (tool.to_owned(), arguments)
 }
 
+impl PlayedTurn {
+    /// With `${observed:PREFIX}` replaced by the newest such word of the conversation.
+    pub(super) fn filled(mut self, request: &Value) -> PlayedTurn {
+        let said = request["messages"].to_string();
+        for (_, arguments) in &mut self.calls {
+            while let Some((before, after)) = arguments.split_once("${observed:") {
+                let (prefix, after) = after.split_once('}').expect("a closed placeholder");
+                let mut words =
+                    said.rsplit(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c)));
+                let word = words.find(|it| it.len() > prefix.len() && it.starts_with(prefix));
+                *arguments = format!("{before}{}{after}", word.expect("such a word"));
+            }
+        }
+        self
+    }
+}
+
 /// A text in pieces of a few characters, but not in very many.
 pub(super) fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();

@@ -28,6 +28,12 @@ pub(super) enum End {
     Hanging,
 }
 
+/// What becomes of the connection.
+pub(super) enum Then {
+    Next,
+    Closed,
+}
+
 impl Reply {
     pub(super) fn whole(status: u16, headers: Vec<(String, String)>, body: String) -> Reply {
         let mut text = format!("HTTP/1.1 {status} Status\r\n");
@@ -36,7 +42,7 @@ impl Reply {
         }
         let length = body.len();
         text.push_str(&format!(
-            "content-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            "content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         ));
         Reply::Whole(text.into_bytes())
     }
@@ -104,13 +110,16 @@ pub(super) async fn read(stream: &mut TcpStream) -> io::Result<Option<Asked>> {
     }))
 }
 
-pub(super) async fn write(stream: &mut TcpStream, reply: Reply, cut: Cut) -> io::Result<()> {
+pub(super) async fn write(stream: &mut TcpStream, reply: Reply, cut: Cut) -> io::Result<Then> {
     let (events, ends) = match reply {
-        Reply::Whole(bytes) => return stream.write_all(&bytes).await,
+        Reply::Whole(bytes) => {
+            stream.write_all(&bytes).await?;
+            return Ok(Then::Next);
+        }
         Reply::Stream { events, ends } => (events, ends),
     };
     stream.set_nodelay(true)?;
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
     for piece in pieces(&events, cut) {
         let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
@@ -121,12 +130,15 @@ pub(super) async fn write(stream: &mut TcpStream, reply: Reply, cut: Cut) -> io:
         tokio::task::yield_now().await;
     }
     match ends {
-        End::Well => stream.write_all(b"0\r\n\r\n").await,
-        End::Cut => Ok(()),
+        End::Well => {
+            stream.write_all(b"0\r\n\r\n").await?;
+            Ok(Then::Next)
+        }
+        End::Cut => Ok(Then::Closed),
         End::Hanging => {
             let mut rest = [0; 64];
             while stream.read(&mut rest).await? > 0 {}
-            Ok(())
+            Ok(Then::Closed)
         }
     }
 }

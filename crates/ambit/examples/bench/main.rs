@@ -12,8 +12,10 @@ mod mcp;
 mod no_op;
 mod pipeline;
 mod report;
+mod runner;
 mod sample;
 mod select;
+mod turns;
 
 use std::error::Error;
 use std::io::Write;
@@ -23,13 +25,15 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 6] = [
+const BENCHES: [(&str, Bench); 7] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
+    ("runner", runner::measure),
     ("mcp", mcp::measure),
     ("http", http::measure),
+    ("turns", turns::measure),
 ];
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

@@ -89,12 +89,12 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
     Ok(figures)
 }
 
-fn millis(value: f64) -> Quantity {
+pub(crate) fn millis(value: f64) -> Quantity {
     Quantity::new(value, "ms")
 }
 
 /// All of them granted, source by source.
-fn bench(documents: Vec<SearchDocument>) -> Bench {
+pub(crate) fn bench(documents: Vec<SearchDocument>) -> Bench {
     let mut sources: BTreeMap<String, Vec<(CapabilityManifest, Behaviour)>> = BTreeMap::new();
     for document in documents {
         let owner = document.id.owner().to_owned();

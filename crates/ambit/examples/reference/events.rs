@@ -111,7 +111,7 @@ fn samples() -> Vec<Sample> {
         },
         Sample {
             kind: "session.resumed",
-            meaning: "A session goes on: with what it had seen, heard and been allowed, in the bounds of now. Its last turn is begun again.",
+            meaning: "A session goes on: with what it had seen and heard, in the bounds of now. Its last turn is begun again.",
             fields: vec![
                 ("mode", "how freely it may act", json!("ask")),
                 ("turn", "the last turn before", json!(3)),

@@ -9,9 +9,11 @@ use ambit_core::printable::printable;
 use ambit_gateway::ElicitationApprover;
 use ambit_runtime::approver::{ApprovalReply, ApprovalRequest, Approver};
 use async_trait::async_trait;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::cli::printer::{BOLD, DIM, WARN, styled};
+use crate::cli::printer::{BAD, BOLD, DIM, GOOD, WARN, styled};
+use crate::cli::run::spinner;
 use crate::trust::{NewRequest, OnceDecision, Scope, TrustStore, YesFor};
 
 /// How often the store is looked at while somebody waits: the answer may come from another process.
@@ -48,16 +50,21 @@ pub(crate) struct AskAround {
 }
 
 impl AskAround {
-    /// Keeps what is allowed for good.
+    /// Keeps what is allowed for longer than this call, so that it can be seen and taken back, and
+    /// holds when the session goes on elsewhere.
     fn keep(&self, request: &ApprovalRequest, answer: Answer) -> ApprovalReply {
         let answer = request.reason.bounded(answer);
-        let kept = answer != Answer::Always
-            || self
-                .trust
-                .add_standing(&new_request(request), &Scope::Always)
-                .is_ok();
+        let scope = match answer {
+            Answer::Always => Scope::Always,
+            Answer::Session => Scope::Session(request.session.clone()),
+            Answer::Once | Answer::Deny => return ApprovalReply::Answered(answer),
+        };
+        let kept = self.trust.add_standing(&new_request(request), &scope);
         // What is not remembered is still a yes to this session.
-        ApprovalReply::Answered(if kept { answer } else { Answer::Session })
+        ApprovalReply::Answered(match kept {
+            Ok(()) => answer,
+            Err(_) => Answer::Session,
+        })
     }
 
     /// Leaves the question for `ambit approvals`.
@@ -166,8 +173,13 @@ fn new_request(request: &ApprovalRequest) -> NewRequest {
     }
 }
 
+/// One question at a time.
+static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// Shows the question and waits for a line. Anything unclear is a no.
 async fn answer(request: &ApprovalRequest) -> Answer {
+    let _one_at_a_time = ASKING.lock().await;
+    let _still = spinner::still();
     prompt(request);
     let (send, line) = tokio::sync::oneshot::channel();
     // A thread of its own, because reading a line cannot be called off: when nobody answers in
@@ -188,15 +200,47 @@ async fn answer(request: &ApprovalRequest) -> Answer {
     }
 }
 
+/// The exact arguments, an edit of a file as the change it is. They come from a model: nothing in
+/// them may hide what will run.
+fn details(request: &ApprovalRequest) -> Vec<String> {
+    let text = |key: &str| request.arguments.get(key).and_then(Value::as_str);
+    let lines = |style, sign: &str, text: &str| -> Vec<String> {
+        let lines = text.lines();
+        lines
+            .map(|it| styled(style, format!("{sign}{}", printable(it))))
+            .collect()
+    };
+    let change = match (request.id.as_str(), text("path")) {
+        ("local__files__edit_file", Some(path)) => text("old_text")
+            .zip(text("new_text"))
+            .map(|(old, new)| (path, lines(BAD, "-", old), lines(GOOD, "+", new))),
+        ("local__files__write_file", Some(path)) => {
+            text("content").map(|new| (path, Vec::new(), lines(GOOD, "+", new)))
+        }
+        _ => None,
+    };
+    let Some((path, old, new)) = change else {
+        let arguments = serde_json::to_string_pretty(&request.arguments).unwrap_or_default();
+        return arguments.lines().map(printable).collect();
+    };
+    let everywhere = match request.arguments.get("replace_all") {
+        Some(Value::Bool(true)) => ", wherever it stands",
+        _ => "",
+    };
+    let head = styled(BOLD, format!("{}{everywhere}", printable(path)));
+    [head].into_iter().chain(old).chain(new).collect()
+}
+
 /// What is about to run, and a question.
 fn prompt(request: &ApprovalRequest) {
     let mut out = anstream::AutoStream::auto(io::stderr().lock());
-    let arguments = serde_json::to_string_pretty(&request.arguments).unwrap_or_default();
+    let asked_by = request.asked_by.iter().map(String::as_str);
+    let chain: Vec<&str> = asked_by.chain([request.agent.as_str()]).collect();
     let _ = writeln!(
         out,
         "{} {} wants to run {}",
         styled(WARN, "?"),
-        styled(BOLD, &request.agent),
+        styled(BOLD, chain.join(" → ")),
         styled(BOLD, &request.id)
     );
     let _ = writeln!(
@@ -210,9 +254,8 @@ fn prompt(request: &ApprovalRequest) {
         "  {}",
         styled(DIM, format!("asked because {}", request.reason))
     );
-    for line in arguments.lines() {
-        // They come from a model: nothing in them may hide what will run.
-        let _ = writeln!(out, "  {}", printable(line));
+    for line in details(request) {
+        let _ = writeln!(out, "  {line}");
     }
     let choice = match request.reason.can_stand() {
         true => format!(

@@ -102,8 +102,10 @@ fn import(setup: &Setup, file: &Path, printer: &Printer) -> Result<Exit, Fail> {
     Ok(Exit::Done)
 }
 
-fn refused(error: StoreError) -> Fail {
+/// What is kept cannot be used, or not so.
+pub(crate) fn refused(error: StoreError) -> Fail {
     let code = match error {
+        StoreError::Refused(_) => "refused",
         StoreError::Newer { .. } => "data_newer",
         StoreError::Damaged { .. } => "data_damaged",
         StoreError::Import(_) => "import_refused",

@@ -340,12 +340,12 @@ fn show(store: &TrustStore, printer: &Printer) -> Result<Exit, Fail> {
         ));
     }
     for it in &standing {
-        printer.line(format!(
-            "{}  {} may always use {}",
-            styled(GOOD, it.n),
-            it.agent,
-            it.capability
-        ));
+        let (agent, capability) = (&it.agent, &it.capability);
+        let what = match &it.scope {
+            Scope::Always => format!("{agent} may always use {capability}"),
+            Scope::Session(session) => format!("{agent} may use {capability} in {session}"),
+        };
+        printer.line(format!("{}  {what}", styled(GOOD, it.n)));
     }
     match (pending.is_empty(), standing.is_empty()) {
         (true, true) => printer.note("nothing waits, and nothing stands"),

@@ -20,10 +20,16 @@ use crate::cli::printer::{BOLD, DIM, GOOD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 
-pub(crate) fn explain(setup: &Setup, args: &ExplainArgs, printer: &Printer) -> Result<Exit, Fail> {
+pub(crate) fn explain(
+    setup: impl FnOnce() -> Result<Setup, Fail>,
+    args: &ExplainArgs,
+    printer: &Printer,
+) -> Result<Exit, Fail> {
     let (id, visible) = match &args.session {
+        // What was recorded does not depend on what is configured now.
         Some(session) => recorded(session, args)?,
         None => {
+            let setup = &setup()?;
             let (market, session) = imagine(setup, &args.agent)?;
             let catalog = market.catalog();
             let visible = session.begin_turn(&turn_request(setup, &args.turn));

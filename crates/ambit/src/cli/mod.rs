@@ -2,32 +2,36 @@
 
 mod add;
 mod agents;
-mod args;
-mod ask;
+pub(crate) mod args;
+pub(crate) mod ask;
 mod call;
 mod catalog;
-mod check;
+pub(crate) mod check;
 mod configured;
 mod data;
 mod decide;
 mod definitions;
+mod demo;
 mod discover;
 mod doctor;
 mod edit;
 mod eval;
 mod explain;
-mod fail;
+pub(crate) mod fail;
 mod history;
 mod init;
 mod listing;
 mod login;
 mod mcp;
+mod notices;
 mod own;
 mod printer;
 mod proposals;
+mod run;
 mod secrets;
 mod serve;
-mod setup;
+pub(crate) mod setup;
+mod triggers;
 mod unresolved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,7 +57,7 @@ pub fn main() -> ExitCode {
     }
     keep_watchdog();
     let printer = Printer::new(cli.json);
-    let outcome = catch_unwind(AssertUnwindSafe(|| run(cli, &printer))).unwrap_or_else(|_| {
+    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(cli, &printer))).unwrap_or_else(|_| {
         // The panic itself has said where; this says what it means.
         let problem = Problem::error("bug", "this is a bug in Ambit")
             .hint("what was recorded is safe; `ambit log verify` says so. Please report what is printed above");
@@ -77,7 +81,7 @@ fn keep_watchdog() {
     }
 }
 
-fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
+fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
     let setup = || setup::Setup::load(cli.trust_project, printer);
     match cli.command {
         Command::Init(args) => init::init(&args, printer),
@@ -95,11 +99,13 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
         Command::Data(args) => data::data(&setup()?, &args.command, printer),
+        Command::Triggers(args) => triggers::triggers(&setup()?, args.command, printer),
+        Command::Notices(args) => notices::notices(&setup()?, &args, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),
         Command::Search(args) => discover::search(&setup()?, &args, printer),
         Command::Visible(args) => discover::visible(&setup()?, &args, printer),
-        Command::Explain(args) => explain::explain(&setup()?, &args, printer),
+        Command::Explain(args) => explain::explain(setup, &args, printer),
         Command::Diff(args) => explain::diff(&args, printer),
         Command::Eval(args) => eval::eval(&args, printer),
         // It was seen to before anything else.
@@ -115,6 +121,9 @@ fn run(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
             printer.raw(&String::from_utf8_lossy(&script));
             Ok(Exit::Done)
         }
+        Command::Run(args) => run::run(setup()?, args, printer),
+        Command::Demo => demo::demo(printer),
+        Command::DemoServer => demo::serve(),
         Command::Mcp(args) => mcp::mcp(setup()?, &args, printer),
         Command::Serve(args) => serve::serve(setup()?, args, printer),
     }

@@ -22,7 +22,7 @@ use ambit_runtime::hook::{CommandHook, Hook};
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::{CapabilityMarketplace, MarketplaceParts};
 use ambit_runtime::registry::CapabilityRegistry;
-use ambit_runtime::resolver::Offer;
+use ambit_runtime::resolver::{Callbacks, Offer};
 use ambit_runtime::results::ResultStore;
 use ambit_runtime::session::SessionSpec;
 use ambit_skills::resolver::SkillsResolver;
@@ -38,6 +38,7 @@ use crate::cli::fail::Fail;
 use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
 use crate::follow::{Elsewhere, keep_up};
+use crate::keys;
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::{Logins, SecretStore};
 use crate::servers::Servers;
@@ -228,9 +229,11 @@ impl Setup {
 
     fn registry_of(&self, servers: &Servers, skills: &Written) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in self.builtins_with(skills).resolvers() {
-            register(&registry, resolver);
-        }
+        let taken = &self.loaded.config.mcp_servers;
+        let builtins = self.builtins_with(skills).resolvers().into_iter();
+        builtins
+            .filter(|it| !taken.contains_key(it.key()))
+            .for_each(|it| register(&registry, it));
         register(&registry, Arc::clone(&skills.resolver) as _);
         servers.resolvers().for_each(|it| register(&registry, it));
         registry
@@ -347,12 +350,37 @@ impl Setup {
         let skills = self.written_skills();
         let market = self.market_with(&servers, &skills, cache, journal, approver)?;
         self.tell_unseen(&servers);
+        self.keep_up(&servers, &market, skills)?;
+        Ok((market, servers))
+    }
+
+    fn keep_up(
+        &self,
+        servers: &Arc<Servers>,
+        market: &Arc<CapabilityMarketplace>,
+        skills: Written,
+    ) -> Result<(), Fail> {
         let elsewhere = Elsewhere {
             trust: Arc::clone(&self.trust),
             skills: skills.written,
         };
         self.handle()?
-            .block_on(keep_up(&servers, &market, elsewhere, seen));
+            .block_on(keep_up(servers, market, elsewhere, seen));
+        Ok(())
+    }
+
+    /// The same for an agent at work: servers nothing is known of are looked at before it begins.
+    pub(crate) fn working_market(
+        &self,
+        journal: Journal,
+        approver: Arc<dyn Approver>,
+    ) -> Result<(Arc<CapabilityMarketplace>, Arc<Servers>), Fail> {
+        let cache = self.cache()?;
+        let servers = Arc::new(self.servers(&cache));
+        self.see(&servers, &cache)?;
+        let skills = self.written_skills();
+        let market = self.market_with(&servers, &skills, cache, journal, approver)?;
+        self.keep_up(&servers, &market, skills)?;
         Ok((market, servers))
     }
 
@@ -430,7 +458,10 @@ impl Setup {
             agent_dir: self.agent_dir(name),
             workspace: self.workspace.clone(),
             control_paths: self.control_paths(),
-            callbacks: Default::default(),
+            callbacks: Callbacks {
+                notify: Some(self.builtins().notices().notify()),
+                ..Callbacks::default()
+            },
             within: None,
         })
     }
@@ -500,18 +531,9 @@ pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
     });
 }
 
-/// The capability keys that are there without any server.
-pub(crate) fn reserved_names() -> Vec<String> {
-    let builtins = ambit_builtins::KEYS.iter().copied();
-    builtins
-        .chain([ambit_skills::resolver::KEY])
-        .map(str::to_owned)
-        .collect()
-}
-
 /// Servers named like a capability that is there already: a grant could mean either.
 fn taken_names(loaded: &Loaded) -> Vec<Problem> {
-    let own = reserved_names();
+    let own = keys::reserved();
     let servers = loaded.config.mcp_servers.keys();
     servers
         .filter(|name| own.contains(name))

@@ -28,8 +28,12 @@ pub(crate) fn unresolved(
 ) -> Result<BTreeMap<String, Unresolved>, Fail> {
     let mut found = BTreeMap::new();
     let servers = &setup.loaded.config.mcp_servers;
-    let browser = (!servers.contains_key(browser::KEY)).then_some(&browser::KEY);
-    for key in ambit_builtins::KEYS.iter().chain(browser) {
+    // What a server has in its place is the server's.
+    for key in ambit_builtins::KEYS
+        .iter()
+        .chain([&browser::KEY])
+        .filter(|it| !servers.contains_key(**it))
+    {
         let granted: Vec<(&String, Value)> = setup
             .loaded
             .config

@@ -48,6 +48,14 @@ pub fn compare(before: &Config, after: &Config) -> ConfigChange {
     found.ordered("limit `inputBytes`", &old.input_bytes, &new.input_bytes);
     found.ordered("limit `callSeconds`", &old.call, &new.call);
     found.ordered("limit `approvalSeconds`", &old.approval, &new.approval);
+    found.ordered("limit `runTurns`", &old.run_turns, &new.run_turns);
+    let most = |it: Option<u64>| it.unwrap_or(u64::MAX);
+    found.ordered(
+        "limit `runTokens`",
+        &most(old.run_tokens),
+        &most(new.run_tokens),
+    );
+    found.models(before, after);
     // What is shown stays inside what is granted, so it never widens.
     if before.discovery != after.discovery {
         found.changes("`discovery` is another");
@@ -132,11 +140,35 @@ impl Found {
             if old.description != new.description {
                 self.changes(format_args!("{who}: description is another"));
             }
+            if old.instructions != new.instructions || old.model != new.model {
+                self.changes(format_args!(
+                    "{who}: what it is told or run with is another"
+                ));
+            }
             if old.unknown_capabilities != new.unknown_capabilities || old.origin != new.origin {
                 self.changes(format_args!(
                     "{who}: where it stands or how it is read is another"
                 ));
             }
+        }
+    }
+
+    /// Where a conversation is sent.
+    fn models(&mut self, before: &Config, after: &Config) {
+        for name in before.models.keys() {
+            if !after.models.contains_key(name) {
+                self.changes(format_args!("model `{name}` is gone"));
+            }
+        }
+        for (name, new) in &after.models {
+            match before.models.get(name) {
+                None => self.widens(format_args!("model `{name}` is new")),
+                Some(old) if old != new => self.widens(format_args!("model `{name}` is another")),
+                Some(_) => {}
+            }
+        }
+        if before.default_model != after.default_model {
+            self.changes("`defaultModel` is another");
         }
     }
 

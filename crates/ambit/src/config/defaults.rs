@@ -12,6 +12,8 @@ pub(super) const INPUT_BYTES: u64 = 10 * 1024 * 1024;
 pub(super) const CALL_SECONDS: u64 = 120;
 /// Seconds a person has to answer.
 pub(super) const APPROVAL_SECONDS: u64 = 300;
+/// Turns of the model a run may have.
+pub(super) const RUN_TURNS: u32 = ambit_agent::runner::TURNS;
 /// Seconds a hook may run.
 pub(super) const HOOK_SECONDS: u64 = 10;
 

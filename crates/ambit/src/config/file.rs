@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use ambit_agent::config::EngineConfig;
 use ambit_core::event::HookStage;
 use ambit_core::permission::{Mode, Subject};
 use ambit_runtime::registry::UnknownCapabilities;
@@ -36,6 +37,12 @@ pub struct ConfigFile {
     /// `default`.
     #[serde(default)]
     pub agents: BTreeMap<String, Agent>,
+    /// Models by name, for agents that `ambit run` runs.
+    #[serde(default)]
+    pub models: BTreeMap<String, EngineConfig>,
+    /// The model of agents that name none. Not needed where there is only one.
+    #[serde(default)]
+    pub default_model: Option<String>,
     /// How calls that change something are treated.
     #[serde(default)]
     #[schemars(schema_with = "mode_schema", extend("default" = defaults::MODE.as_str()))]
@@ -67,8 +74,10 @@ pub struct ConfigFile {
 impl ConfigFile {
     /// With its relative paths taken from the folder it stands in.
     pub(super) fn beside(mut self, folder: Option<&Path>) -> Self {
-        if let (Some(folder), Some(model)) = (folder, &mut self.discovery.model) {
-            *model = folder.join(&*model);
+        let scripts = self.models.values_mut().filter_map(|it| it.script.as_mut());
+        let paths = scripts.chain(self.discovery.model.as_mut());
+        if let Some(folder) = folder {
+            paths.for_each(|path| *path = folder.join(&*path));
         }
         self
     }
@@ -84,6 +93,12 @@ pub struct Agent {
     /// What it may have: capability keys with their config, or a list of keys. Not listed
     /// means not there.
     pub capabilities: Capabilities,
+    /// What it is told to be and to do, whenever `ambit run` runs it.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// The model it is run with, of those in `models`, instead of the file's.
+    #[serde(default)]
+    pub model: Option<String>,
     /// Its own mode, instead of the file's.
     #[serde(default)]
     #[schemars(schema_with = "mode_schema")]
@@ -211,6 +226,14 @@ pub struct LimitsFile {
     #[serde(default)]
     #[schemars(range(min = 1, max = 86400), extend("default" = defaults::APPROVAL_SECONDS))]
     pub approval_seconds: Option<u64>,
+    /// Turns of the model a run may have.
+    #[serde(default)]
+    #[schemars(range(min = 1), extend("default" = defaults::RUN_TURNS))]
+    pub run_turns: Option<u32>,
+    /// Tokens a run may use up, read and written, sub-agents included. Default: as many as it takes.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub run_tokens: Option<u64>,
 }
 
 /// Whose file something stands in.

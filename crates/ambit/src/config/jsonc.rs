@@ -126,12 +126,14 @@ pub(super) fn child(pointer: &str, key: &str) -> String {
 }
 
 /// Whether what stands here is there to be kept from others: an entry of a server's `env` or
-/// `headers`, or what proves Ambit to its authorization server.
+/// `headers`, what proves Ambit to its authorization server, or a model's key.
 pub(super) fn is_sensitive(pointer: &str) -> bool {
     let steps: Vec<&str> = pointer.split('/').skip(1).collect();
     matches!(
         steps.as_slice(),
-        ["mcpServers", _, "env" | "headers", _] | ["mcpServers", _, "oauth", "clientSecret"]
+        ["mcpServers", _, "env" | "headers", _]
+            | ["mcpServers", _, "oauth", "clientSecret"]
+            | ["models", _, "key"]
     )
 }
 

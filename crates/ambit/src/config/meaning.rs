@@ -23,6 +23,7 @@ pub(super) fn check(document: &Document) -> Vec<Problem> {
     };
     meaning.names("/mcpServers", "server_name_invalid");
     meaning.names("/agents", "agent_name_invalid");
+    meaning.names("/models", "model_name_invalid");
     for (name, server) in entries(&document.value, "/mcpServers") {
         meaning.server(&child("/mcpServers", name), name, server);
     }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ambit_agent::config::EngineConfig;
 use ambit_core::permission::Mode;
 use ambit_gateway::client::ClientTable;
 use ambit_runtime::registry::UnknownCapabilities;
@@ -27,6 +28,10 @@ pub struct Config {
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Agents by name; never empty.
     pub agents: BTreeMap<String, Agent>,
+    /// Models by name.
+    pub models: BTreeMap<String, EngineConfig>,
+    /// The model of agents that name none.
+    pub default_model: Option<String>,
     /// How calls that change something are treated, unless an agent says otherwise.
     pub mode: Mode,
     /// Rules for every agent, from both files.
@@ -59,6 +64,10 @@ pub struct Limits {
     pub call: Duration,
     /// How long a person has to answer.
     pub approval: Duration,
+    /// Turns of the model a run may have.
+    pub run_turns: u32,
+    /// Tokens a run may use up.
+    pub run_tokens: Option<u64>,
 }
 
 impl Limits {
@@ -82,6 +91,11 @@ impl Limits {
                 under.approval_seconds,
                 defaults::APPROVAL_SECONDS,
             )),
+            run_turns: over
+                .run_turns
+                .or(under.run_turns)
+                .unwrap_or(defaults::RUN_TURNS),
+            run_tokens: over.run_tokens.or(under.run_tokens),
         }
     }
 }
@@ -124,6 +138,8 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
         let implied = agents::implied(&mcp_servers);
         agents.insert(agents::DEFAULT_AGENT.to_owned(), implied);
     }
+    let mut models = user.models;
+    models.extend(project.models);
     let clients = user.clients.into_iter().chain(project.clients);
     let clients = clients
         .map(|(name, client)| (name, client.into()))
@@ -133,6 +149,8 @@ pub(super) fn merge(mut user: ConfigFile, mut project: ConfigFile) -> Config {
     Config {
         mcp_servers,
         agents,
+        models,
+        default_model: project.default_model.or(user.default_model),
         mode: project.mode.or(user.mode).unwrap_or(defaults::MODE),
         permissions: user.permissions.and(&project.permissions),
         user_permissions: user.permissions,

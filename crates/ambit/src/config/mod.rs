@@ -17,6 +17,7 @@ mod jsonc;
 mod load;
 mod meaning;
 mod merged;
+mod models;
 mod problem;
 mod rules;
 mod schema;

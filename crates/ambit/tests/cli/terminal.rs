@@ -106,7 +106,7 @@ fn wait_until_hidden(home: &Home) {
 fn the_person_is_asked() {
     for (answer, exit, outcome, standing) in [
         ("y\n", 0, "once", 0),
-        ("s\n", 0, "session", 0),
+        ("s\n", 0, "session", 1),
         ("a\n", 0, "always", 1),
         ("n\n", 1, "deny", 0),
         ("\n", 1, "deny", 0),

@@ -10,9 +10,17 @@
 mod abuse;
 mod access;
 mod eras;
+mod harness;
+mod hooks;
 mod http;
 mod operations;
 mod reload;
 mod sdk;
 mod server;
 mod tls;
+mod turn_access;
+mod turn_approvals;
+mod turn_events;
+mod turn_keys;
+mod turn_openapi;
+mod turns;

@@ -147,6 +147,13 @@ impl Server {
         self.child.wait().unwrap().code().unwrap_or(255)
     }
 
+    /// Kills it, and what is left of it.
+    pub(crate) fn killed(mut self) -> Home {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        std::mem::replace(&mut self.home, Home::new(env!("CARGO_BIN_EXE_ambit")))
+    }
+
     /// Tells it to stop and waits for its end.
     pub(crate) fn stop(&mut self) -> i32 {
         self.tell_to_stop();

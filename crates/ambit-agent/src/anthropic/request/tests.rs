@@ -45,15 +45,10 @@ fn conversation() -> Vec<Message> {
         },
         Message::Results {
             results: vec![
-                result(
-                    "a:1",
-                    "tool_search",
-                    "found gh__get",
-                    &["gh__get", "gh__gone"],
-                ),
+                result("a:1", "tool_search", "found gh__get", &["gh__gone"]),
                 ToolResult {
                     is_error: true,
-                    ..result("b", "read_file", "not JSON", &["read_file"])
+                    ..result("b", "read_file", "not JSON", &["gh__get"])
                 },
             ],
         },
@@ -114,9 +109,10 @@ fn what_came_into_view_is_referred_to_and_the_prefix_is_marked() {
         assistant {"signature":"s","thinking":"hm","type":"thinking"}
         assistant {"id":"a_1","input":{"query":"pr"},"name":"tool_search","type":"tool_use"}
         assistant {"id":"b","input":{"malformed":"{"},"name":"read_file","type":"tool_use"}
-        user {"content":[{"tool_name":"gh__get","type":"tool_reference"}],"tool_use_id":"a_1","type":"tool_result"}
+        assistant {"id":"in_view_a_1","input":{"query":"gh__get"},"name":"tool_search","type":"tool_use"}
+        user {"content":[{"text":"found gh__get","type":"text"}],"tool_use_id":"a_1","type":"tool_result"}
         user {"content":[{"text":"not JSON","type":"text"}],"is_error":true,"tool_use_id":"b","type":"tool_result"}
-        user {"text":"Result of `tool_search`:\nfound gh__get","type":"text"}
+        user {"content":[{"tool_name":"gh__get","type":"tool_reference"}],"tool_use_id":"in_view_a_1","type":"tool_result"}
         user {MARK,"text":"and be quick","type":"text"}
     "#]].assert_eq(&written(
         Reveal::InPlace,

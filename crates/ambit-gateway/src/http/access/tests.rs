@@ -67,6 +67,7 @@ fn ask(door: &Door, path: &str, headers: &[(&str, &str)]) -> String {
         Access::Turns(Visitor::Operator) => "operator".to_owned(),
         Access::Turns(Visitor::Harness(None)) => "harness".to_owned(),
         Access::Turns(Visitor::Harness(Some(_))) => "harness by token".to_owned(),
+        Access::Hook(hook) => format!("hook {hook}"),
         Access::Page(page) => format!("{page:?}"),
         Access::Refused(reason) => format!("no {reason:?}"),
     }
@@ -75,12 +76,125 @@ fn ask(door: &Door, path: &str, headers: &[(&str, &str)]) -> String {
 const LOCAL: (&str, &str) = ("host", "localhost:7777");
 
 #[test]
+fn the_turn_api_by_token() {
+    let doors = [mixed(), open(), locked()];
+    for (path, token, expected) in [
+        // path, token, and who it is with: mixed, open, locked
+        ("/v1/sessions", None, ["harness", "harness", "no Token"]),
+        ("/v1/approvals", None, ["harness", "harness", "no Token"]),
+        ("/v1", None, ["harness", "harness", "no Token"]),
+        ("/v1/nothing", None, ["harness", "harness", "no Token"]),
+        ("/v1x", None, ["no Path", "no Path", "no Path"]),
+        (
+            "/v1/sessions",
+            Some(CODER),
+            ["harness by token", "harness", "harness by token"],
+        ),
+        (
+            "/v1/sessions/x/calls",
+            Some(READER),
+            ["harness by token", "harness", "no Token"],
+        ),
+        (
+            "/v1/sessions",
+            Some(REVOKED),
+            ["harness", "harness", "no Token"],
+        ),
+        (
+            "/v1/approvals/1",
+            Some(OPERATOR),
+            ["operator", "operator", "operator"],
+        ),
+        (
+            "/metrics",
+            Some(OPERATOR),
+            ["Metrics", "Metrics", "Metrics"],
+        ),
+        (
+            "/mcp/coder",
+            Some(OPERATOR),
+            ["no Token", "coder", "no Token"],
+        ),
+        ("/v1/openapi.json", None, ["OpenApi", "OpenApi", "OpenApi"]),
+    ] {
+        for (door, expected) in doors.iter().zip(expected) {
+            let bearer = token.map(|it| format!("Bearer {it}"));
+            let given = bearer.as_deref().map(|it| ("authorization", it));
+            let headers: Vec<_> = [LOCAL].into_iter().chain(given).collect();
+            assert_eq!(ask(door, path, &headers), expected, "{path} {token:?}");
+        }
+    }
+}
+
+#[test]
+fn for_whom_a_visitor_speaks() {
+    let by = |token: &str| Visitor::Harness(Some(TokenDigest::of(token)));
+    for (visitor, agent, expected) in [
+        // visitor, agent, and with: mixed, open, locked
+        (
+            Visitor::Harness(None),
+            None,
+            ["default", "no Path", "no Token"],
+        ),
+        (
+            Visitor::Harness(None),
+            Some("coder"),
+            ["no Token", "coder", "no Token"],
+        ),
+        (
+            Visitor::Harness(None),
+            Some("nobody"),
+            ["no Token", "no Path", "no Token"],
+        ),
+        (by(CODER), None, ["coder", "no Path", "coder"]),
+        (
+            by(CODER),
+            Some("default"),
+            ["default", "no Path", "no Token"],
+        ),
+        (
+            by(CODER),
+            Some("reader"),
+            ["no Token", "reader", "no Token"],
+        ),
+        (by(READER), None, ["reader", "no Path", "no Token"]),
+        (
+            Visitor::Operator,
+            Some("coder"),
+            ["no Token", "no Token", "no Token"],
+        ),
+        (
+            Visitor::Operator,
+            None,
+            ["no Token", "no Token", "no Token"],
+        ),
+    ] {
+        for (door, expected) in [mixed(), open(), locked()].iter().zip(expected) {
+            let found = match door.speaks_for(visitor, agent) {
+                Ok(caller) => caller.agent,
+                Err(reason) => format!("no {reason:?}"),
+            };
+            assert_eq!(found, expected, "{visitor:?} {agent:?}");
+        }
+    }
+}
+
+#[test]
 fn paths_and_tokens() {
     let bearer = |token: &str| format!("Bearer {token}");
     let doors = [mixed(), open(), locked()];
     for (path, token, expected) in [
         // path, token, and what it is with: mixed, open, locked
         ("/mcp", None, ["default", "no Path", "no Token"]),
+        ("/hooks/g-a", None, ["hook g-a", "hook g-a", "hook g-a"]),
+        (
+            "/hooks/g-a?x",
+            Some(CODER),
+            ["hook g-a", "hook g-a", "hook g-a"],
+        ),
+        ("/hooks", None, ["no Path", "no Path", "no Path"]),
+        ("/hooks/", None, ["no Path", "no Path", "no Path"]),
+        ("/hooks/a/b", None, ["no Path", "no Path", "no Path"]),
         ("/mcp/", None, ["default", "no Path", "no Token"]),
         ("/mcp?x=1", None, ["default", "no Path", "no Token"]),
         ("/mcp/default", None, ["default", "no Path", "no Token"]),

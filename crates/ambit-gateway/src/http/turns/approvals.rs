@@ -25,8 +25,9 @@ pub trait ApprovalDesk: Send + Sync {
     /// What waits, oldest first.
     fn waiting(&self) -> Result<Vec<WaitingApproval>, DeskError>;
 
-    /// Takes a person's answer.
-    fn answer(&self, number: i64, answer: Answer) -> Result<WaitingApproval, DeskError>;
+    /// Takes a person's answer, and says how far it reaches: a yes to every later call may be one
+    /// to this call only.
+    fn answer(&self, number: i64, answer: Answer) -> Result<(WaitingApproval, Answer), DeskError>;
 }
 
 /// A call that waits for a person.
@@ -69,8 +70,12 @@ impl From<DeskError> for Problem {
             DeskError::Failed(_) => {
                 tracing::error!(%error, "approvals");
                 let message = "what waits for a person cannot be read";
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "trust_unavailable", message)
-                    .hint("the log of the server says why")
+                Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "trust_unavailable",
+                    message,
+                )
+                .hint("the log of the server says why")
             }
         }
     }
@@ -128,7 +133,7 @@ impl Endpoint {
                 None => Err(DeskError::NoSuchRequest(number)),
             }
         });
-        let decided = decided.await?;
+        let (decided, answer) = decided.await?;
         tracing::info!(number, agent = decided.agent, answer = ?answer, "answered by an operator");
         let decided = Decided {
             number,

@@ -144,11 +144,7 @@ impl Feed {
         door.speaks_for(self.visitor, Some(&self.agent)).is_ok()
     }
 
-    async fn tell(
-        &mut self,
-        events: Result<Vec<Event>, JournalError>,
-        quiet: &mut u32,
-    ) -> More {
+    async fn tell(&mut self, events: Result<Vec<Event>, JournalError>, quiet: &mut u32) -> More {
         let events = match events {
             Ok(events) => events,
             Err(error) => {

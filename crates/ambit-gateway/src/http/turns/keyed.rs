@@ -37,7 +37,8 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         second.is_none() && (1..=LONGEST).contains(&it.len()) && !it.trim().is_empty()
     });
     text.map(|it| Some(it.to_owned())).ok_or_else(|| {
-        let message = format!("`Idempotency-Key` must be there once, with 1 to {LONGEST} characters");
+        let message =
+            format!("`Idempotency-Key` must be there once, with 1 to {LONGEST} characters");
         Problem::bad("key_invalid", message)
     })
 }
@@ -50,7 +51,12 @@ pub(super) struct Name {
 }
 
 impl Name {
-    pub(super) fn new(session: &SessionId, key: &str, id: &str, input: &Map<String, Value>) -> Self {
+    pub(super) fn new(
+        session: &SessionId,
+        key: &str,
+        id: &str,
+        input: &Map<String, Value>,
+    ) -> Self {
         let key = Digest::of_fields([session.as_str().as_bytes(), key.as_bytes()]);
         let request = Digest::of_json(&json!({"id": id, "input": input}));
         Name {

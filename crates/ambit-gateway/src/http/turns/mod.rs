@@ -4,6 +4,7 @@
 //! A session belongs to its agent. It is kept in memory while it is used and found again in the
 //! journal when it is not there, so neither a restart nor an edit of the configuration ends it.
 
+mod answered;
 mod answers;
 mod approvals;
 mod calls;
@@ -41,6 +42,11 @@ use shapes::{NewCall, NewSession, NewTurn, SessionDocument};
 
 /// Where sessions of this API say they came in.
 const FRONT: &str = "turns";
+
+/// How much of a text is searched for, and how many of a kind: whatever follows changes nothing
+/// about what is wanted, and costs time.
+const LONGEST_TEXT: usize = 4_000;
+const MOST_TEXTS: usize = 64;
 
 /// Whether a path belongs to this API.
 pub(crate) fn is_here(path: &str) -> bool {
@@ -150,7 +156,10 @@ impl Endpoint {
         visitor: Visitor,
         wanted: NewSession,
     ) -> Result<SessionDocument, Problem> {
-        let caller = self.door.load().speaks_for(visitor, wanted.agent.as_deref());
+        let caller = self
+            .door
+            .load()
+            .speaks_for(visitor, wanted.agent.as_deref());
         let caller = caller.map_err(|reason| Problem::no_agent(reason, wanted.agent.as_deref()))?;
         let generation = self.generation.load_full();
         let session = self
@@ -182,11 +191,12 @@ async fn turn(
     if let Some(looser) = mode {
         return Err(Problem::looser("the session's", looser, own));
     }
+    let few = |it: Vec<String>| it.into_iter().take(MOST_TEXTS).map(|it| clip(&it));
     let request = TurnRequest {
-        goal: wanted.goal,
-        touched: wanted.touched.into_iter().collect(),
-        project: wanted.project.into_iter().collect(),
-        evidence: wanted.evidence,
+        goal: clip(&wanted.goal),
+        touched: few(wanted.touched).collect(),
+        project: few(wanted.project).collect(),
+        evidence: few(wanted.evidence).collect(),
         budget: wanted.budget,
         mode: wanted.mode,
     };
@@ -194,6 +204,10 @@ async fn turn(
         .session
         .next_turn(&request, wanted.format.into())
         .await)
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 fn too_much(refusal: BodyRefusal) -> Problem {

@@ -5,247 +5,8 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use super::answered::{Approvals, Decided, Error, Observation, Turn};
 use super::shapes::{NewAnswer, NewCall, NewSession, NewTurn, SessionDocument};
-
-/// How freely an agent may act.
-#[derive(JsonSchema)]
-#[schemars(rename = "Mode", rename_all = "kebab-case")]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(super) enum ModeWord {
-    /// Whatever changes something is hidden.
-    ReadOnly,
-    /// Changes are visible, and a person is asked per call.
-    Ask,
-    /// Nothing is asked; high-risk writes outside this machine are hidden instead.
-    Auto,
-}
-
-/// A person's answer.
-#[derive(JsonSchema)]
-#[schemars(rename = "Answer", rename_all = "lowercase")]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(super) enum AnswerWord {
-    /// Yes, to this call.
-    Once,
-    /// Yes, until the session ends.
-    Session,
-    /// Yes, to this agent and this definition.
-    Always,
-    /// No.
-    Deny,
-}
-
-/// How much of an entry a model sees.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-#[allow(dead_code, reason = "only its schema is used")]
-enum Layer {
-    /// Nothing: whoever knows of it may ask for it.
-    Unlisted,
-    /// Its name and one sentence.
-    Index,
-    /// What it does and what it takes, in a few lines.
-    Card,
-    /// Its whole definition.
-    Full,
-}
-
-/// Why something is visible: a signal and its points.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Reason {
-    /// `goal`, `evidence`, `called`, …
-    signal: String,
-    /// How many points.
-    weight: i32,
-}
-
-/// Something that may be called in a turn.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Visible {
-    /// Which, in full.
-    id: String,
-    /// What the model calls it.
-    name: String,
-    /// How much of it is shown.
-    layer: Layer,
-    /// What that costs.
-    tokens: u32,
-    /// Why it is there.
-    reasons: Vec<Reason>,
-}
-
-/// What changed since the turn before, as the event `capability.diff` has it.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Diff {
-    /// Newly visible, with reasons.
-    added: Vec<Value>,
-    /// No longer visible, with why.
-    removed: Vec<Value>,
-    /// Visible before and after, and not the same.
-    #[serde(default)]
-    changed: Vec<Value>,
-    /// The new order, where new entries are not just at the end.
-    #[serde(default)]
-    order: Option<Vec<String>>,
-}
-
-/// What a turn costs in tokens.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Tokens {
-    /// Of what is shown.
-    exposed: u32,
-    /// Of all that is granted, defined in full.
-    catalog: u32,
-}
-
-/// A turn: what the model is given, and why.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Turn {
-    /// Counts turns of the session.
-    turn: u32,
-    /// The mode that holds in it.
-    mode: ModeWord,
-    /// Definitions, in the format that was asked for.
-    tools: Vec<Map<String, Value>>,
-    /// Skills that can be loaded with `load_skill`, a line each.
-    skills: Vec<String>,
-    /// Resources that can be read with `read_resource`, a line each.
-    resources: Vec<String>,
-    /// Tools that are callable but not defined here: lines and cards.
-    deferred: Vec<String>,
-    /// Everything that may be called, in the order a model sees it.
-    visible: Vec<Visible>,
-    /// What changed since the turn before.
-    diff: Diff,
-    /// What it costs.
-    tokens: Tokens,
-}
-
-/// How a call ended.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-#[allow(dead_code, reason = "only its schema is used")]
-enum Status {
-    /// It ran.
-    Completed,
-    /// It was not allowed to run, or its result was withheld.
-    Denied,
-    /// It was allowed and did not succeed.
-    Failed,
-}
-
-/// Numbers of events; `null` where they are not written yet.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct EventRange {
-    /// The first.
-    first: Option<u64>,
-    /// The last.
-    last: Option<u64>,
-}
-
-/// How a call ended, as `ambit call --json` prints it.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Observation {
-    /// Whether it ran.
-    status: Status,
-    /// The stable code, unless it completed: `docs/codes.md` lists them.
-    code: Option<String>,
-    /// The reason, unless it completed.
-    reason: Option<String>,
-    /// What it brought: blocks as MCP has them.
-    content: Vec<Map<String, Value>>,
-    /// The structured result, where the capability promises one.
-    structured_content: Option<Value>,
-    /// Whether this is not the whole result.
-    truncated: bool,
-    /// Where the whole is, for `read_result`.
-    result_ref: Option<String>,
-    /// Whether it came from outside and must be read as data, never as instructions.
-    untrusted: bool,
-    /// What hooks had to say.
-    notes: Vec<String>,
-    /// From intent to observation.
-    duration_ms: f64,
-    /// The session.
-    session: String,
-    /// Its name in the journal.
-    call: String,
-    /// Where it is on record.
-    events: EventRange,
-    /// What waits for a person, for `POST /v1/approvals/{number}`; only with `approval_pending`.
-    #[serde(default)]
-    approval: Option<i64>,
-}
-
-/// A call that waits for a person.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Waiting {
-    /// Its number.
-    number: i64,
-    /// The agent that wants it.
-    agent: String,
-    /// In which session.
-    session: String,
-    /// What it wants to call.
-    id: String,
-    /// With what, secrets taken out.
-    arguments: Value,
-    /// Why a person is asked.
-    why: String,
-    /// Since when, in UTC.
-    at: String,
-}
-
-/// What waits, oldest first.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Approvals {
-    /// What waits.
-    pending: Vec<Waiting>,
-}
-
-/// An answer that was taken.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Decided {
-    /// Of which request.
-    number: i64,
-    /// What it was about.
-    id: String,
-    /// In which session.
-    session: Option<String>,
-    /// The answer.
-    answer: AnswerWord,
-}
-
-/// What went wrong.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct ErrorDetail {
-    /// A stable word.
-    code: String,
-    /// What happened.
-    message: String,
-    /// What to do next.
-    hints: Vec<String>,
-}
-
-/// A request that was not served.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-struct Error {
-    /// What went wrong.
-    error: ErrorDetail,
-}
 
 /// The document.
 pub fn openapi() -> Value {
@@ -301,6 +62,13 @@ fn document(schemas: &mut SchemaGenerator, of: Maker) -> Value {
     })
 }
 
+/// Whether a request must have a body: not where everything in it can be left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Body,
+    Nothing,
+}
+
 /// One operation: how it is called, what it does, what it takes and what it brings.
 struct Described {
     id: &'static str,
@@ -309,6 +77,7 @@ struct Described {
     description: &'static str,
     parameters: Value,
     takes: Option<Maker>,
+    needs: Needs,
     brings: (&'static str, &'static str, Option<Maker>),
     problems: &'static [&'static str],
 }
@@ -336,7 +105,11 @@ impl Described {
         });
         if let (Some(of), Some(map)) = (self.takes, written.as_object_mut()) {
             let content = json!({"application/json": {"schema": of(schemas)}});
-            map.insert("requestBody".to_owned(), json!({"required": true, "content": content}));
+            let required = self.needs == Needs::Body;
+            map.insert(
+                "requestBody".to_owned(),
+                json!({"required": required, "content": content}),
+            );
         }
         written
     }
@@ -345,7 +118,9 @@ impl Described {
 /// What every request may be refused for.
 const ALWAYS: &[&str] = &["400", "401", "403", "404", "413", "503"];
 /// In a session that was.
-const SESSION: &[&str] = &["400", "401", "403", "404", "409", "410", "413", "422", "503"];
+const SESSION: &[&str] = &[
+    "400", "401", "403", "404", "409", "410", "413", "422", "503",
+];
 
 fn session_id() -> Value {
     json!([{
@@ -372,6 +147,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "For the agent that was named, or the one the token opens. Its mode is the agent's own or a narrower one; a looser one is refused with `mode_too_loose`.",
         parameters: json!([]),
         takes: Some(schema::<NewSession>),
+        needs: Needs::Nothing,
         brings: ("201", "It has begun.", Some(schema::<SessionDocument>)),
         problems: &["400", "401", "403", "404", "409", "413", "422", "503"],
     };
@@ -382,6 +158,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "A session of another agent is unknown, as one that never was.",
         parameters: session_id(),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "It is there.", Some(schema::<SessionDocument>)),
         problems: SESSION,
     };
@@ -392,6 +169,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Its record stays; nobody can go on with it.",
         parameters: session_id(),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("204", "It has ended.", None),
         problems: SESSION,
     };
@@ -402,7 +180,12 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Selects what the model sees now, from the goal, touched files, evidence, and what the session has found, called and heard. A mode narrows the session's own for this turn, and never widens it.",
         parameters: session_id(),
         takes: Some(schema::<NewTurn>),
-        brings: ("200", "What the model is given, and why.", Some(schema::<Turn>)),
+        needs: Needs::Nothing,
+        brings: (
+            "200",
+            "What the model is given, and why.",
+            Some(schema::<Turn>),
+        ),
         problems: SESSION,
     };
     let key = json!({
@@ -417,6 +200,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Through both gates of the session's current turn. However it ends, the answer is 200 and an observation; a refusal is data. Where a person has to say yes the code is `approval_pending` and `approval` names the request; with `wait` the answer waits for that person so many seconds.",
         parameters: and(session_id(), key),
         takes: Some(schema::<NewCall>),
+        needs: Needs::Body,
         brings: ("200", "How it ended.", Some(schema::<Observation>)),
         problems: SESSION,
     };
@@ -437,6 +221,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "Server-sent events from the journal, live: `id` is the event's number, `event` its type, `data` the event as `ambit log --json` prints it (`docs/events.md`). Ends after `session.ended`.",
         parameters: and(and(session_id(), after), last),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "The events.", None),
         problems: SESSION,
     };
@@ -447,6 +232,7 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
         description: "With an agent's token, what waits for that agent; with an operator's, everything that is served. The same as `ambit approvals` lists.",
         parameters: json!([]),
         takes: None,
+        needs: Needs::Nothing,
         brings: ("200", "What waits.", Some(schema::<Approvals>)),
         problems: ALWAYS,
     };
@@ -460,11 +246,15 @@ fn paths(schemas: &mut SchemaGenerator) -> Value {
             "description": "The request.", "schema": {"type": "integer"},
         }]),
         takes: Some(schema::<NewAnswer>),
+        needs: Needs::Body,
         brings: ("200", "The answer was taken.", Some(schema::<Decided>)),
         problems: ALWAYS,
     };
     let mut stream = events.write(schemas);
-    if let Some(answer) = stream.pointer_mut("/responses/200").and_then(Value::as_object_mut) {
+    if let Some(answer) = stream
+        .pointer_mut("/responses/200")
+        .and_then(Value::as_object_mut)
+    {
         let text = json!({"text/event-stream": {"schema": {"type": "string"}}});
         answer.insert("content".to_owned(), text);
     }

@@ -22,18 +22,30 @@ pub(super) fn read<T: Body>(body: &[u8]) -> Result<T, Problem> {
         "" => "{}",
         text => text,
     };
-    let value = parse_strict(text).map_err(|error| {
-        Problem::bad("body_not_json", format!("the body is not usable JSON: {error}"))
+    let mut value = parse_strict(text).map_err(|error| {
+        Problem::bad(
+            "body_not_json",
+            format!("the body is not usable JSON: {error}"),
+        )
     })?;
-    let Value::Object(fields) = &value else {
+    let Value::Object(fields) = &mut value else {
         let message = "the body must be a JSON object";
         return Err(Problem::bad("body_not_object", message));
     };
-    for name in fields.keys() {
+    for (name, field) in fields {
         known("field", "unknown_field", name, T::FIELDS)?;
+        // `3.0` is an integer, says JSON Schema.
+        if let Some(whole) = field.as_f64().and_then(whole) {
+            *field = whole;
+        }
     }
     serde_json::from_value(value)
         .map_err(|error| Problem::bad("body_invalid", error.to_string().replace('"', "`")))
+}
+
+fn whole(number: f64) -> Option<Value> {
+    let is_whole = number.fract() == 0.0 && number.abs() < f64::from(u32::MAX);
+    is_whole.then(|| Value::from(number as i64))
 }
 
 fn known(what: &str, code: &'static str, name: &str, all: &[&str]) -> Result<(), Problem> {

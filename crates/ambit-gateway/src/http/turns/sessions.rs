@@ -98,7 +98,10 @@ impl TurnSessions {
         }
         let _looking = self.looking.lock().await;
         // Somebody else may have found it meanwhile.
-        if let Some(found) = self.current(&id, generation).filter(|it| may_use(it.session.agent())) {
+        if let Some(found) = self
+            .current(&id, generation)
+            .filter(|it| may_use(it.session.agent()))
+        {
             return Ok(found);
         }
         let market = generation.market();
@@ -117,13 +120,19 @@ impl TurnSessions {
     /// Its calls by key: those of the one before, where it is still there, since some of its calls
     /// may be at work.
     fn keyed(&self, past: &SessionPast) -> Arc<Keyed> {
-        let before = self.kept.lock().get(&past.id).map(|it| Arc::clone(&it.keyed));
+        let before = self
+            .kept
+            .lock()
+            .get(&past.id)
+            .map(|it| Arc::clone(&it.keyed));
         before.unwrap_or_else(|| Arc::new(Keyed::of(past)))
     }
 
     fn current(&self, id: &SessionId, generation: &Generation) -> Option<Arc<TurnSession>> {
         let kept = self.kept.lock();
-        let found = kept.get(id).filter(|it| it.generation == generation.number())?;
+        let found = kept
+            .get(id)
+            .filter(|it| it.generation == generation.number())?;
         *found.used.lock() = Instant::now();
         Some(Arc::clone(found))
     }
@@ -147,8 +156,8 @@ impl TurnSessions {
             let unused = kept.iter().filter(|(_, it)| !is_used(it));
             let longest = unused.min_by_key(|(_, it)| *it.used.lock());
             let longest = longest.map(|(id, _)| id.clone());
-            let longest = longest
-                .ok_or_else(|| Problem::busy("as many sessions are in use as may be"))?;
+            let longest =
+                longest.ok_or_else(|| Problem::busy("as many sessions are in use as may be"))?;
             kept.remove(&longest);
         }
         kept.insert(id, Arc::clone(&made));

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::openapi::{AnswerWord, ModeWord};
+use super::answered::{AnswerWord, ModeWord};
 use super::reading::Body;
 
 /// A session to begin.

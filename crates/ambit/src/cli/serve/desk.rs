@@ -17,9 +17,9 @@ impl ApprovalDesk for Desk {
         Ok(pending.into_iter().map(waiting).collect())
     }
 
-    fn answer(&self, number: i64, answer: Answer) -> Result<WaitingApproval, DeskError> {
-        let decided = self.0.decide(number, answer);
-        decided.map(|(it, _)| waiting(it)).map_err(failed)
+    fn answer(&self, number: i64, answer: Answer) -> Result<(WaitingApproval, Answer), DeskError> {
+        let (decided, answer) = self.0.decide(number, answer).map_err(failed)?;
+        Ok((waiting(decided), answer))
     }
 }
 

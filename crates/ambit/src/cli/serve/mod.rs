@@ -1,6 +1,7 @@
 //! `serve`: MCP clients and harnesses over HTTP.
 
 mod desk;
+mod hooks;
 mod log;
 mod reach;
 mod reload;
@@ -27,6 +28,7 @@ use crate::config::{Config, DEFAULT_AGENT, Problem};
 use crate::trust::{IssuedToken, OPERATOR};
 
 use desk::Desk;
+use hooks::TriggerHooks;
 use reach::Reach;
 use reload::Reload;
 
@@ -204,6 +206,7 @@ fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, F
             clients: setup.loaded.config.clients.clone(),
             upstreams: Arc::new(move || servers.states()),
             desk: Arc::new(Desk(Arc::clone(&setup.trust))),
+            hooks: Arc::new(TriggerHooks(setup.builtins())),
         }),
         false => Err(problems.into()),
     }

@@ -1,0 +1,2 @@
+mod duty;
+mod tools;

@@ -1,0 +1,8 @@
+//! Agents at work, with real processes.
+
+mod chain;
+mod colleagues;
+mod interrupt;
+mod models;
+mod output;
+mod support;
