@@ -175,11 +175,14 @@ impl CapabilityMarketplace {
             Opening::Anew(_) => SessionId::generate(),
             Opening::Again(past) => past.id.clone(),
         };
+        let chain = spec.within.iter().flat_map(|it| &it.bounds);
+        let asked_by = chain.map(|it| it.agent.clone()).collect();
         let claim = Claim {
             capabilities: spec.capabilities,
             unknown: spec.unknown,
             context: ResolverContext {
                 agent: spec.agent.clone(),
+                asked_by,
                 agent_dir: spec.agent_dir,
                 workspace: spec.workspace.clone(),
                 thread: Some(id.to_string()),

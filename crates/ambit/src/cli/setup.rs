@@ -30,6 +30,7 @@ use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use crate::browser::{self, Browser, Start, UsedBy};
 use crate::cli::args::AgentArgs;
 use crate::cli::configured::ConfiguredAgents;
 use crate::cli::eval::read_model;
@@ -180,13 +181,25 @@ impl Setup {
     /// The configured servers, with what was seen of each.
     pub(crate) fn servers(&self, cache: &DescriptorCache) -> Servers {
         let pins: Arc<dyn PinStore> = Arc::clone(&self.trust) as _;
-        Servers::new(
+        let servers = Servers::new(
             &self.loaded.config.mcp_servers,
             &self.workspace,
             cache,
             &pins,
             &self.tokens,
-        )
+        );
+        let start = Start::found(std::env::var_os("PATH").as_deref());
+        let texts = std::env::vars_os();
+        let texts = texts.filter_map(|(a, b)| Some((a.into_string().ok()?, b.into_string().ok()?)));
+        let variables = browser::variables(texts);
+        let mut agents = self.loaded.config.agents.values();
+        let used_by = match agents.any(|it| it.capabilities.0.contains_key(browser::KEY)) {
+            true => UsedBy::Agents,
+            false => UsedBy::Nobody,
+        };
+        let workspace = &self.workspace;
+        let browser = Browser::new(start, used_by, workspace, variables, cache, &pins);
+        servers.with_browser(browser)
     }
 
     /// Connects servers nothing is known of, with a line for each.

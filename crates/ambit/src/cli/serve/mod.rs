@@ -199,11 +199,7 @@ fn operators(tokens: &[IssuedToken]) -> Vec<TokenDigest> {
 }
 
 /// The agents to serve, in a marketplace of their own.
-fn served(
-    setup: &Setup,
-    args: &ServeArgs,
-    journal: Journal,
-) -> Result<Served, Fail> {
+fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, Fail> {
     let approver = Arc::new(AskAround {
         // Each client is asked by its own session; here is who is asked when it cannot be.
         person: Person::AtClient,

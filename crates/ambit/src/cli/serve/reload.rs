@@ -64,7 +64,7 @@ impl Reload {
         control: HttpControl,
         following: Option<Arc<Following>>,
         runtime: Handle,
-        ) -> Self {
+    ) -> Self {
         let files = files(setup, &Files::new());
         // What another run held back is taken in by this one, or is a question anew.
         release(&setup.trust, &files);
