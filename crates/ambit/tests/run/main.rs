@@ -2,6 +2,7 @@
 
 mod chain;
 mod colleagues;
+mod due;
 mod interrupt;
 mod models;
 mod output;
