@@ -388,7 +388,7 @@ mod tests {
                 output: Output {
                     content,
                     structured: Some(json!([1, null])),
-                    meta: None,
+                    ..Output::default()
                 },
                 result_ref: Some(ResultRef("r-1".to_owned())),
                 untrusted: true,

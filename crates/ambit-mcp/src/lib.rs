@@ -20,6 +20,7 @@ mod process;
 mod resolver;
 mod results;
 mod server;
+mod shipped;
 mod side;
 mod skills;
 mod spec;
@@ -37,5 +38,6 @@ pub use oauth::{
 pub use pin::{Accepted, Definition, Held, Judged, MemoryPins, PinError, PinStore};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;
+pub use shipped::Shipped;
 pub use spec::{EffectOverrides, NewTools, Provenance, ServerSpec, Sharing, Timeouts, Transport};
 pub use status::{ServerState, ServerStatus};

@@ -171,14 +171,21 @@ impl CapabilityMarketplace {
         spec: SessionSpec,
         opening: Opening,
     ) -> Result<Session, Vec<GrantProblem>> {
+        let id = match &opening {
+            Opening::Anew(_) => SessionId::generate(),
+            Opening::Again(past) => past.id.clone(),
+        };
+        let chain = spec.within.iter().flat_map(|it| &it.bounds);
+        let asked_by = chain.map(|it| it.agent.clone()).collect();
         let claim = Claim {
             capabilities: spec.capabilities,
             unknown: spec.unknown,
             context: ResolverContext {
                 agent: spec.agent.clone(),
+                asked_by,
                 agent_dir: spec.agent_dir,
                 workspace: spec.workspace.clone(),
-                thread: None,
+                thread: Some(id.to_string()),
                 control_paths: spec.control_paths,
                 callbacks: spec.callbacks,
             },
@@ -196,10 +203,6 @@ impl CapabilityMarketplace {
             state.taint = past.taint;
             heard = past.heard.clone();
         }
-        let id = match &opening {
-            Opening::Anew(_) => SessionId::generate(),
-            Opening::Again(past) => past.id.clone(),
-        };
         let within = spec.within.unwrap_or_default();
         state.taint = state.taint.and(within.taint);
         let channel = match &within.granted {
@@ -652,6 +655,9 @@ impl Session {
         if quotes(observation.code()) {
             let mut state = self.scope.state.lock();
             state.taint = state.taint.after(capability);
+            if let Observation::Completed(it) = observation {
+                state.taint.saw_untrusted |= it.untrusted;
+            }
         }
         self.scope.heard.lock().observe(&capability.id, observation);
     }

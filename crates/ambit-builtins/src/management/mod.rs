@@ -98,14 +98,16 @@ pub trait AgentsFile: Send + Sync {
     /// All of them, by name.
     fn agents(&self) -> Result<Vec<ConfiguredAgent>, Failure>;
 
-    /// Makes a change in the name of an agent, or leaves it for a person.
-    fn edit(&self, caller: &str, edit: &AgentEdit) -> Result<Edited, Failure>;
+    /// Makes a change in the name of an agent, and of those it works for, who come after it; or
+    /// leaves it for a person.
+    fn edit(&self, callers: &[String], edit: &AgentEdit) -> Result<Edited, Failure>;
 }
 
 /// On whose behalf, and where.
 struct Desk {
     agents: Arc<dyn AgentsFile>,
-    caller: String,
+    /// The agent, then those it works for.
+    callers: Vec<String>,
 }
 
 static PACK: Pack<Desk> = Pack {
@@ -255,7 +257,9 @@ struct Given {
 
 fn run_list(desk: &Desk, _: Value) -> Result<Output, Failure> {
     let listed: Vec<Value> = desk.agents.agents()?.iter().map(summary).collect();
-    Ok(answer(json!({"agents": listed, "you": desk.caller})))
+    Ok(answer(
+        json!({"agents": listed, "you": desk.callers.first()}),
+    ))
 }
 
 fn summary(agent: &ConfiguredAgent) -> Value {
@@ -323,7 +327,7 @@ fn bounded(given: Value) -> Result<Given, Failure> {
 
 fn edit(desk: &Desk, edit: &AgentEdit) -> Result<Output, Failure> {
     let name = edit.name();
-    Ok(answer(match desk.agents.edit(&desk.caller, edit)? {
+    Ok(answer(match desk.agents.edit(&desk.callers, edit)? {
         Edited::Written { file } => json!({"status": "written", "agent": name, "file": file}),
         Edited::Waits { because, how } => json!({
             "status": "waits",
@@ -376,7 +380,7 @@ impl CapabilityResolver for ManagementResolver {
             },
             Some(agents) => Resolution::Ready(PACK.executor(Desk {
                 agents: Arc::clone(agents),
-                caller: context.agent.clone(),
+                callers: [std::slice::from_ref(&context.agent), &context.asked_by].concat(),
             })),
         })
     }

@@ -246,8 +246,9 @@ impl PermissionDecision {
     fn strictness(&self) -> u8 {
         match self {
             PermissionDecision::Allow { .. } => 0,
-            PermissionDecision::Ask { .. } => 1,
-            PermissionDecision::Deny { .. } => 2,
+            PermissionDecision::Ask { reason } if reason.can_stand() => 1,
+            PermissionDecision::Ask { .. } => 2,
+            PermissionDecision::Deny { .. } => 3,
         }
     }
 }

@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Secrets(SecretsArgs),
     /// Export what built-in capabilities keep for this workspace, or bring it back
     Data(DataArgs),
+    /// Bring in conversations had elsewhere, for `history` to find
+    History(HistoryArgs),
     /// List triggers and their runs, or remove one
     Triggers(TriggersArgs),
     /// Read what agents said in the background
@@ -295,7 +297,7 @@ pub(crate) struct CallArgs {
     pub(crate) yes: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// What it is to do
     #[arg(required_unless_present = "resume")]
@@ -589,6 +591,32 @@ pub(crate) enum SecretsCommand {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    #[command(subcommand)]
+    pub(crate) command: HistoryCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryCommand {
+    /// Import transcripts: JSON or JSON Lines of messages, sessions of Claude Code, rollouts of Codex
+    Import {
+        /// The files; `-` for standard input
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Whose history they become part of; may be left out when there is only one agent
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+    },
+    /// List what was imported
+    Ls,
+    /// Forget an import
+    Rm {
+        /// Which, as `ls` names it
+        thread: String,
+    },
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     #[command(subcommand)]
     pub(crate) command: DataCommand,
@@ -628,6 +656,8 @@ pub(crate) enum TriggersCommand {
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
     },
+    /// Start what is due, in the foreground, until it is stopped
+    Run,
     /// Remove a trigger, whichever agent made it
     Rm {
         /// The trigger

@@ -12,6 +12,9 @@
 
 mod approvals;
 mod builtins_agents;
+mod builtins_browser;
+mod builtins_duty;
+mod builtins_history;
 mod builtins_memory;
 mod builtins_notes;
 mod builtins_self;

@@ -1,5 +1,6 @@
 //! Agents at work, with real processes.
 
+mod assistant;
 mod chain;
 mod colleagues;
 mod due;

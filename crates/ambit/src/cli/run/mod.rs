@@ -1,6 +1,6 @@
 //! `run`: an agent at work, shown as it happens.
 
-mod agents;
+pub(crate) mod agents;
 mod show;
 pub(crate) mod spinner;
 mod stream;

@@ -1,7 +1,6 @@
 //! `serve`: MCP clients and harnesses over HTTP.
 
 mod desk;
-mod due;
 mod hooks;
 mod log;
 mod reach;
@@ -13,7 +12,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ambit_builtins::triggers::Scheduler;
 use ambit_gateway::http::{Door, HttpFront, HttpLimits, Served, Tls, TokenDigest};
 use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
@@ -26,11 +24,12 @@ use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail, with_sources};
 use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
+use crate::cli::triggers::background::{Background, Following};
+use crate::cli::triggers::run::scheduler;
 use crate::config::{Config, DEFAULT_AGENT, Problem};
 use crate::trust::{IssuedToken, OPERATOR};
 
 use desk::Desk;
-use due::DueRuns;
 use hooks::TriggerHooks;
 use reach::Reach;
 use reload::Reload;
@@ -56,8 +55,8 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
     if let Some(repaired) = opened.repaired {
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
-    let due = Arc::new(DueRuns::default());
-    let served = served(&setup, &args, journal.clone(), &due)?;
+    let served = served(&setup, &args, journal.clone())?;
+    let following = following(&setup, &args, &served)?;
     let limits = within_files(config.serve.limits.clone());
     let scheme = if tls.is_some() { "https" } else { "http" };
     let ended = setup.runtime()?.block_on(async {
@@ -72,26 +71,22 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
             reach,
             journal.clone(),
             front.control(),
+            following.clone(),
             runtime,
-            Arc::clone(&due),
         );
         reload.start(stop.clone());
+        let scheduler = following.map(|it| tokio::spawn(scheduler(&setup, it).run(stop.clone())));
         welcome::welcome(front.address()?, scheme, &door, printer);
-        let scheduler = Scheduler {
-            store: setup.store(),
-            clock: setup.builtins().clock,
-            workspace: setup.workspace.clone(),
-            starter: due,
-        };
-        let on_duty = tokio::spawn(scheduler.run(stop.clone()));
         let on_signal = stop.clone();
         tokio::spawn(async move {
             told_to_stop.await;
             on_signal.cancel();
         });
         front.serve(stop).await;
-        // What it runs is ended and counts as interrupted.
-        let _ = tokio::time::timeout(PATIENCE, on_duty).await;
+        if let Some(scheduler) = scheduler {
+            // What it runs is ended and counts as interrupted.
+            let _ = tokio::time::timeout(PATIENCE, scheduler).await;
+        }
         if let Err(error) = journal.flush().await {
             printer.note(styled(BAD, format!("the journal is incomplete: {error}")));
         }
@@ -99,6 +94,19 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
     });
     setup.shut_down(PATIENCE);
     ended.map(|()| Exit::Done)
+}
+
+/// Who runs what triggers start, where there is a model to run it with.
+fn following(
+    setup: &Setup,
+    args: &ServeArgs,
+    served: &Served,
+) -> Result<Option<Arc<Following>>, Fail> {
+    if setup.loaded.config.models.is_empty() {
+        return Ok(None);
+    }
+    let background = Background::new(setup, args.mode, &served.market)?;
+    Ok(Some(Following::new(background)))
 }
 
 fn address(config: &Config, args: &ServeArgs) -> Result<SocketAddr, Fail> {
@@ -191,19 +199,13 @@ fn operators(tokens: &[IssuedToken]) -> Vec<TokenDigest> {
 }
 
 /// The agents to serve, in a marketplace of their own.
-fn served(
-    setup: &Setup,
-    args: &ServeArgs,
-    journal: Journal,
-    due: &DueRuns,
-) -> Result<Served, Fail> {
+fn served(setup: &Setup, args: &ServeArgs, journal: Journal) -> Result<Served, Fail> {
     let approver = Arc::new(AskAround {
         // Each client is asked by its own session; here is who is asked when it cannot be.
         person: Person::AtClient,
         trust: Arc::clone(&setup.trust),
     });
     let (market, servers) = setup.serving_market(journal, approver)?;
-    due.take_in(setup, args, &market)?;
     let mut agents = BTreeMap::new();
     let mut problems: Vec<Problem> = Vec::new();
     for name in names(&setup.loaded.config, args)? {

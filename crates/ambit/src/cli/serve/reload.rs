@@ -18,10 +18,11 @@ use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::Journal;
 use tokio::runtime::Handle;
 
-use super::{DueRuns, Reach, door, served};
+use super::{Reach, door, served};
 use crate::cli::args::ServeArgs;
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
+use crate::cli::triggers::background::{Background, Following};
 use crate::config::{Config, ConfigChange, compare};
 use crate::trust::{ProjectTrust, TrustStore};
 
@@ -37,9 +38,9 @@ pub(crate) struct Reload {
     pub(crate) reach: Reach,
     pub(crate) journal: Journal,
     pub(crate) control: HttpControl,
+    pub(crate) following: Option<Arc<Following>>,
     pub(crate) runtime: Handle,
     pub(crate) trust: Arc<TrustStore>,
-    due: Arc<DueRuns>,
     /// What holds.
     config: Config,
     /// What it was read from.
@@ -61,8 +62,8 @@ impl Reload {
         reach: Reach,
         journal: Journal,
         control: HttpControl,
+        following: Option<Arc<Following>>,
         runtime: Handle,
-        due: Arc<DueRuns>,
     ) -> Self {
         let files = files(setup, &Files::new());
         // What another run held back is taken in by this one, or is a question anew.
@@ -72,9 +73,9 @@ impl Reload {
             reach,
             journal,
             control,
+            following,
             runtime,
             trust: Arc::clone(&setup.trust),
-            due,
             config: setup.loaded.config.clone(),
             files,
             project: trusted_project(setup),
@@ -187,10 +188,16 @@ impl Reload {
     }
 
     fn apply(&mut self, setup: Setup, files: Files, what: &[String]) {
-        let offered = match served(&setup, &self.args, self.journal.clone(), &self.due) {
+        let offered = match served(&setup, &self.args, self.journal.clone()) {
             Ok(served) => served,
             Err(fail) => return told(&fail),
         };
+        if let Some(following) = &self.following {
+            match Background::new(&setup, self.args.mode, &offered.market) {
+                Ok(background) => following.follow(background),
+                Err(fail) => return told(&fail),
+            }
+        }
         self.release();
         self.project = trusted_project(&setup);
         self.config = setup.loaded.config.clone();
