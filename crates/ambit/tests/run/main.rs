@@ -3,6 +3,7 @@
 mod assistant;
 mod chain;
 mod colleagues;
+mod due;
 mod interrupt;
 mod models;
 mod output;
