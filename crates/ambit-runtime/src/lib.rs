@@ -15,6 +15,8 @@ pub mod hook;
 mod indexed;
 pub mod injection;
 pub mod journal;
+pub mod lines;
+mod listed;
 pub mod marketplace;
 mod patience;
 pub mod process;

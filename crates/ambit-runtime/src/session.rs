@@ -15,7 +15,9 @@ use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Asker, Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{
+    Asker, Mode, PermissionInput, PermissionTerms, Rules, StandingApproval, Taint,
+};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
@@ -99,6 +101,8 @@ struct State {
     quarantined: BTreeMap<CapabilityId, Quarantine>,
     standing: Vec<StandingApproval>,
     taint: Taint,
+    /// What the last call was judged by.
+    terms: Option<PermissionTerms>,
 }
 
 /// One selection and what it was made from, taken together: a call belongs to one turn even
@@ -431,17 +435,28 @@ impl Session {
             .or_else(injected)
     }
 
-    pub(crate) fn permission(&self) -> PermissionInput {
+    /// What calls are judged by now, made anew only if that has changed.
+    pub(crate) fn permission(&self) -> PermissionTerms {
         let bounds = self.scope.bounds();
-        let state = self.scope.state.lock();
-        PermissionInput {
-            agent: self.scope.agent.clone(),
-            mode: bounds.mode,
-            rules: bounds.rules.clone(),
-            standing: state.standing.clone(),
-            taint: state.taint,
-            asker: self.scope.asker,
-        }
+        let mut state = self.scope.state.lock();
+        let terms = state.terms.take().filter(|it| {
+            let input = it.input();
+            input.mode == bounds.mode
+                && input.taint == state.taint
+                && input.standing == state.standing
+                && input.rules == bounds.rules
+        });
+        let terms = terms.unwrap_or_else(|| {
+            PermissionTerms::from(PermissionInput {
+                agent: self.scope.agent.clone(),
+                mode: bounds.mode,
+                rules: bounds.rules.clone(),
+                standing: state.standing.clone(),
+                taint: state.taint,
+                asker: self.scope.asker,
+            })
+        });
+        state.terms.insert(terms).clone()
     }
 
     pub(crate) fn stand(&self, approval: StandingApproval) {
