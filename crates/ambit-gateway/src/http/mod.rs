@@ -9,6 +9,7 @@ mod answer;
 mod body;
 mod connections;
 mod cors;
+mod direct;
 mod endpoint;
 mod hold;
 mod host;
@@ -37,6 +38,7 @@ pub use host::{AllowedHost, AllowedOrigin};
 pub use limits::HttpLimits;
 pub(crate) use metrics::CallCounts;
 pub use served::{Served, Upstreams};
+pub(crate) use sessions::AtHome;
 pub use tls::{Tls, TlsError};
 pub use token::{NewToken, TokenDigest};
 
