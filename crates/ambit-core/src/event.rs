@@ -1,5 +1,7 @@
 //! What the journal remembers. The JSON of these types is a stable format.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -187,7 +189,7 @@ pub enum EventBody {
         /// The call.
         call: CallId,
         /// What the answer depended on.
-        input: PermissionInput,
+        input: Arc<PermissionInput>,
         /// The answer.
         #[serde(flatten)]
         decision: PermissionDecision,
