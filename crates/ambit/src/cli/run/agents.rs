@@ -13,6 +13,7 @@ use ambit_runtime::session::SessionSpec;
 use super::{engine_problem, limits, named};
 use crate::cli::args::{AgentArgs, RunArgs};
 use crate::cli::fail::Fail;
+use crate::cli::own::told;
 use crate::cli::setup::Setup;
 use crate::project::project_kinds;
 
@@ -27,7 +28,7 @@ pub(super) struct ConfiguredAgents {
 
 struct Configured {
     description: Option<String>,
-    instructions: Option<String>,
+    instructions: Vec<String>,
     spec: SessionSpec,
     model: Result<EngineConfig, String>,
 }
@@ -47,7 +48,7 @@ impl ConfiguredAgents {
             let model = config.model_of(agent, args.model.as_deref());
             let configured = Configured {
                 description: agent.description.clone(),
-                instructions: agent.instructions.clone(),
+                instructions: told(setup, name, agent),
                 spec,
                 model: model
                     .map(|(_, model)| model.clone())
@@ -105,7 +106,7 @@ impl ConfiguredAgents {
         AgentProfile {
             spec: agent.spec.clone(),
             engine,
-            instructions: agent.instructions.iter().cloned().collect(),
+            instructions: agent.instructions.clone(),
             project: self.project.clone(),
             limits: self.limits,
         }
