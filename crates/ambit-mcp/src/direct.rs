@@ -186,6 +186,7 @@ impl Plain {
                 .collect(),
             structured: self.structured_content,
             meta: self.meta.map(Value::Object),
+            from_outside: false,
         })
     }
 }
