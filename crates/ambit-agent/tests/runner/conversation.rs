@@ -37,12 +37,11 @@ async fn a_session_goes_on_word_for_word() {
     let second = stage.run(&engine, again(Some("what colour?"))).await;
     assert_eq!(second.session, first.session);
     assert_eq!(second.answer, "Yes, red ones.");
-    let requests = engine.requests.lock();
+    let requests = engine.requests.lock().clone();
     let (before, after) = (&requests[1], &requests[2]);
     assert_eq!(&after[..before.len()], &before[..]);
     assert_eq!(after[before.len()], Message::assistant("Apples."));
     assert_eq!(after[before.len() + 1], Message::user("what colour?"));
-    drop(requests);
     stage.assert_replays(&first.session).await;
 }
 

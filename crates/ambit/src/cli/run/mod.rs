@@ -1,6 +1,7 @@
 //! `run`: an agent at work, shown as it happens.
 
 pub(crate) mod agents;
+mod args;
 mod show;
 pub(crate) mod spinner;
 mod stream;
@@ -23,7 +24,6 @@ use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::{EventFilter, Journal, JournalReader, SessionId};
 use serde_json::json;
 
-use crate::cli::args::{RunArgs, RunBudget};
 use crate::cli::ask::{AskAround, Person};
 use crate::cli::call::told_to_stop;
 use crate::cli::check::grant_problem;
@@ -33,6 +33,8 @@ use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 pub(crate) use agents::{ConfiguredAgents, Wanted};
+pub(crate) use args::RunArgs;
+use args::RunBudget;
 use show::Show;
 use stream::EventStream;
 
