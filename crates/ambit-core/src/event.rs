@@ -1,7 +1,8 @@
 //! What the journal remembers. The JSON of these types is a stable format.
 
-use std::sync::Arc;
 mod name;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
