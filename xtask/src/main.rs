@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod browser;
 mod charter;
 mod check;
 mod direction;
@@ -33,6 +34,8 @@ usage: cargo xtask TASK
   test [FILTER]   every test of the workspace, with the real peers they talk to
   check           format, lints, docs, generated files, direction of dependencies
   gen [--check]   write the generated files, or say which are out of date
+  gen-browser VERSION
+                  ask @playwright/mcp of this version what it lists, and keep it
   soak [NAME]     long campaigns, in release
   bench [ARGS…]   measure; arguments go to the benchmark
   real-clients    Claude Code and Codex, with a played model, call a tool through Ambit
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         ["check"] => check::run(&root),
         ["gen"] => generate::write(&root),
         ["gen", "--check"] => generate::check(&root),
+        ["gen-browser", version] => browser::run(&root, version),
         ["soak"] => soak::run(&root, None),
         ["soak", name] => soak::run(&root, Some(name)),
         ["bench", rest @ ..] => bench::run(&root, rest),

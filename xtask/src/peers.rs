@@ -68,6 +68,12 @@ const PEERS: &[Peer] = &[
         variable: "AMBIT_MCP_FILESYSTEM",
     },
     Peer {
+        name: "mcp-playwright",
+        package: Package::Npm("@playwright/mcp@0.0.83"),
+        program: "node_modules/.bin/playwright-mcp",
+        variable: "AMBIT_MCP_PLAYWRIGHT",
+    },
+    Peer {
         name: "mcp-memory",
         package: Package::Npm("@modelcontextprotocol/server-memory@2026.8.31"),
         program: "node_modules/@modelcontextprotocol/server-memory/dist/index.js",

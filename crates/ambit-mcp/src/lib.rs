@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod breaker;
+mod calls;
 mod connection;
+mod direct;
 mod effects;
 mod egress;
 mod error;
@@ -20,10 +22,12 @@ mod process;
 mod resolver;
 mod results;
 mod server;
+mod shipped;
 mod side;
 mod skills;
 mod spec;
 mod status;
+mod stdio;
 mod tasks;
 mod watchers;
 mod watching;
@@ -37,5 +41,6 @@ pub use oauth::{
 pub use pin::{Accepted, Definition, Held, Judged, MemoryPins, PinError, PinStore};
 pub use resolver::{McpResolver, refresh_missing};
 pub use server::McpServer;
+pub use shipped::Shipped;
 pub use spec::{EffectOverrides, NewTools, Provenance, ServerSpec, Sharing, Timeouts, Transport};
 pub use status::{ServerState, ServerStatus};

@@ -172,6 +172,18 @@ pub(crate) fn table(spec: &ServerSpec, about: &About, listed: Listed) -> Table {
     table
 }
 
+/// Maps tools from a listing that was written down. What is not a tool is left out.
+pub(crate) fn shipped_table(spec: &ServerSpec, about: &About, tools: Vec<Value>) -> Table {
+    let tools = tools.into_iter();
+    let listed = Listed {
+        tools: tools
+            .filter_map(|it| serde_json::from_value(it).ok())
+            .collect(),
+        ..Listed::default()
+    };
+    table(spec, about, listed)
+}
+
 fn add_tools(table: &mut Table, spec: &ServerSpec, about: &About, tools: Vec<Tool>) {
     let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for tool in &tools {

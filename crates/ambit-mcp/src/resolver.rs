@@ -23,6 +23,7 @@ use crate::error::McpError;
 use crate::map::Table;
 use crate::pin::{PinStore, judge};
 use crate::server::McpServer;
+use crate::shipped::Shipped;
 use crate::spec::Sharing;
 use crate::status::ServerState;
 
@@ -44,6 +45,8 @@ pub struct McpResolver {
     server: Arc<McpServer>,
     pins: Arc<dyn PinStore>,
     seen: Mutex<Seen>,
+    /// What it lists as far as anybody knew before it was first asked.
+    shipped: Option<Shipped>,
 }
 
 impl McpResolver {
@@ -67,7 +70,32 @@ impl McpResolver {
             server,
             pins,
             seen: Mutex::new(seen),
+            shipped: None,
         }
+    }
+
+    /// The same for a server whose tools came with the program: they are offered before it was
+    /// ever started, and what it lists then is held against them.
+    pub fn shipped(
+        server: Arc<McpServer>,
+        cache: &DescriptorCache,
+        pins: Arc<dyn PinStore>,
+        shipped: Shipped,
+    ) -> Self {
+        let mut resolver = Self::new(server, cache, pins);
+        resolver.shipped = Some(shipped);
+        let seen = resolver.seen.get_mut();
+        if seen.descriptors.is_none() {
+            let spec = resolver.server.spec();
+            let manifests = shipped.table(spec).manifests;
+            let put = cache.put_source(&spec.source(), &spec.cached_as(), &manifests);
+            // Without a cache its definitions could not be found again.
+            if let Ok(descriptors) = put {
+                seen.descriptors = Some(descriptors.into_iter().map(Arc::new).collect());
+                seen.unavailable = None;
+            }
+        }
+        resolver
     }
 
     /// The server a session's calls go to. A session resolves a key once, so this is its own for
@@ -134,6 +162,12 @@ impl McpResolver {
         cache: &DescriptorCache,
     ) -> Result<Vec<CapabilityDescriptor>, McpError> {
         let spec = self.server.spec();
+        if let Some(shipped) = self.shipped
+            && self.pins.accepted(&spec.name)?.is_none()
+        {
+            let expected = shipped.table(spec).definitions(spec);
+            judge(&*self.pins, &spec.name, expected, spec.new_tools)?;
+        }
         let definitions = table.definitions(spec);
         judge(&*self.pins, &spec.name, definitions, spec.new_tools)?;
         Ok(cache.put_source(&spec.source(), &spec.cached_as(), &table.manifests)?)

@@ -23,6 +23,8 @@ use crate::executor::CapabilityExecutor;
 pub struct ResolverContext {
     /// The agent's name.
     pub agent: String,
+    /// The agents it works for, the first who asked first: it may do no more than any of them.
+    pub asked_by: Vec<String>,
     /// Where this agent keeps what is its own.
     pub agent_dir: PathBuf,
     /// The folder the agent works in.

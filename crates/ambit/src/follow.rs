@@ -59,7 +59,7 @@ pub async fn keep_up(
     };
     // Time ran out, or it is done: both are fine.
     let _ = timeout(PATIENCE, looking).await;
-    for resolver in servers.connectable() {
+    for resolver in servers.followed() {
         let changes = resolver.server().changes();
         let (resolver, market) = (Arc::downgrade(resolver), Arc::downgrade(market));
         tokio::spawn(follow(changes, resolver, market));

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+pub mod browser;
 pub mod cli;
 pub mod config;
 pub mod embed;
 pub mod follow;
+mod keys;
 pub mod places;
 pub mod project;
 pub mod secrets;

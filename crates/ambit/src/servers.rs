@@ -17,6 +17,7 @@ use ambit_runtime::resolver::{
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::browser::{self, Browser};
 use crate::config;
 use crate::secrets::SecretValue;
 
@@ -30,6 +31,7 @@ const DISABLED: &str = "it is disabled in ambit.json";
 pub struct Servers {
     connectable: Vec<Arc<McpResolver>>,
     disabled: Vec<Arc<Disabled>>,
+    browser: Option<Arc<Browser>>,
 }
 
 impl Servers {
@@ -55,17 +57,46 @@ impl Servers {
         all
     }
 
+    /// With the browser, unless somebody calls a server of their own that.
+    #[must_use]
+    pub fn with_browser(mut self, browser: Browser) -> Self {
+        let own = self
+            .connectable
+            .iter()
+            .map(|it| it.server().spec().name.as_str());
+        let mut names = own.chain(self.disabled.iter().map(|it| it.0.as_str()));
+        if !names.any(|it| it == browser::KEY) {
+            self.browser = Some(Arc::new(browser));
+        }
+        self
+    }
+
+    /// The browser, if it is nobody's own.
+    pub fn browser(&self) -> Option<&Browser> {
+        self.browser.as_deref()
+    }
+
+    /// All that can say that something of theirs changed.
+    pub fn followed(&self) -> impl Iterator<Item = &Arc<McpResolver>> {
+        let browser = self.browser.iter().map(|it| it.server());
+        self.connectable.iter().chain(browser)
+    }
+
     /// As resolvers.
     pub fn resolvers(&self) -> impl Iterator<Item = Arc<dyn CapabilityResolver>> {
         let connectable = self
             .connectable
             .iter()
             .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>);
-        connectable.chain(
-            self.disabled
-                .iter()
-                .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>),
-        )
+        let disabled = self
+            .disabled
+            .iter()
+            .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>);
+        let browser = self
+            .browser
+            .iter()
+            .map(|it| Arc::clone(it) as Arc<dyn CapabilityResolver>);
+        connectable.chain(disabled).chain(browser)
     }
 
     /// Where each stands, in a word.
@@ -112,7 +143,7 @@ impl Servers {
 
     /// Takes in what another process saw of them. Nothing is started.
     pub fn reload(&self, cache: &DescriptorCache) {
-        self.connectable.iter().for_each(|it| it.reload(cache));
+        self.followed().for_each(|it| it.reload(cache));
     }
 
     /// Asks every server again what it offers.
@@ -122,7 +153,9 @@ impl Servers {
         progress: impl Fn(&str, Result<usize, String>),
     ) {
         let progress = &progress;
-        let asked = self.connectable.iter().map(|it| async move {
+        let browser = self.browser.iter().filter(|it| it.is_wanted());
+        let all = self.connectable.iter().chain(browser.map(|it| it.server()));
+        let asked = all.map(|it| async move {
             let seen = it.refresh_within(FIRST_SIGHT, cache).await;
             let seen = seen.map_err(|error| error.to_string());
             progress(&it.server().spec().name, seen);

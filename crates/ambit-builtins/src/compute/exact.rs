@@ -1,6 +1,8 @@
 //! Numbers as people write them: decimals are fractions here, so `0.1 + 0.2` is `0.3`. Decides
 //! how a fraction is written back: in full where that is short, else rounded, and it says which.
 
+use std::cmp::Ordering;
+
 use num_bigint::{BigInt, Sign};
 use num_integer::Integer as _;
 use num_rational::BigRational;
@@ -62,6 +64,15 @@ pub(super) fn from_float(number: f64) -> Option<BigRational> {
 /// The nearest `f64`, if there is one.
 pub(super) fn to_float(number: &BigRational) -> Option<f64> {
     number.to_f64().filter(|it| it.is_finite())
+}
+
+/// Which is larger. Not that of the library, which goes as deep as two fractions agree and takes
+/// the stack along: here their numerators are compared over one denominator.
+pub(super) fn compare(a: &BigRational, b: &BigRational) -> Ordering {
+    if a.denom() == b.denom() {
+        return a.numer().cmp(b.numer());
+    }
+    (a.numer() * b.denom()).cmp(&(b.numer() * a.denom()))
 }
 
 /// In writing: in full if it ends soon after the point, else rounded to thirty digits.

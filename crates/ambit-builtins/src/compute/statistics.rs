@@ -1,8 +1,6 @@
 //! `statistics`: what is to be said about many numbers. Sums are exact and every result is
 //! rounded once, at the end, so the order of the numbers makes no difference.
 
-use std::cmp::Ordering;
-
 use ambit_core::observation::{Failure, Output};
 use num_bigint::BigInt;
 use num_integer::Integer as _;
@@ -144,16 +142,8 @@ fn sorted(numbers: &[Number], budget: &mut Budget<'_>) -> Result<Vec<BigRational
         budget.steps(200)?;
         read.push(exactly(number)?);
     }
-    read.sort_unstable_by(compare);
+    read.sort_unstable_by(exact::compare);
     Ok(read)
-}
-
-/// Most are integers or far apart: cheaper than comparing fractions in general.
-fn compare(a: &BigRational, b: &BigRational) -> Ordering {
-    if a.is_integer() && b.is_integer() {
-        return a.numer().cmp(b.numer());
-    }
-    (a.numer() * b.denom()).cmp(&(b.numer() * a.denom()))
 }
 
 struct Sums {

@@ -175,6 +175,7 @@ mod tests {
         std::fs::write(root.path().join("file"), "").unwrap();
         let context = ResolverContext {
             agent: "a".to_owned(),
+            asked_by: Vec::new(),
             agent_dir: root.path().to_owned(),
             workspace: root.path().to_owned(),
             thread: None,

@@ -22,6 +22,7 @@ use crate::pack::{Pack, Tool};
 
 const KEY: &str = "agent-management";
 const MAX_DESCRIPTION: usize = 2_000;
+const MAX_INSTRUCTIONS: usize = 16_000;
 const MAX_KEYS: usize = 100;
 const MAX_RULES: usize = 200;
 /// Most bytes of what one edit says.
@@ -98,14 +99,16 @@ pub trait AgentsFile: Send + Sync {
     /// All of them, by name.
     fn agents(&self) -> Result<Vec<ConfiguredAgent>, Failure>;
 
-    /// Makes a change in the name of an agent, or leaves it for a person.
-    fn edit(&self, caller: &str, edit: &AgentEdit) -> Result<Edited, Failure>;
+    /// Makes a change in the name of an agent, and of those it works for, who come after it; or
+    /// leaves it for a person.
+    fn edit(&self, callers: &[String], edit: &AgentEdit) -> Result<Edited, Failure>;
 }
 
 /// On whose behalf, and where.
 struct Desk {
     agents: Arc<dyn AgentsFile>,
-    caller: String,
+    /// The agent, then those it works for.
+    callers: Vec<String>,
 }
 
 static PACK: Pack<Desk> = Pack {
@@ -222,6 +225,11 @@ fn members(null: Null) -> Value {
             "maxLength": MAX_DESCRIPTION,
             "description": format!("What it is for.{out}"),
         },
+        "instructions": {
+            "type": kind("string"),
+            "maxLength": MAX_INSTRUCTIONS,
+            "description": format!("What it is told to be and to do, whenever it is run.{out}"),
+        },
         "capabilities": {
             "type": "object",
             "maxProperties": MAX_KEYS,
@@ -255,7 +263,9 @@ struct Given {
 
 fn run_list(desk: &Desk, _: Value) -> Result<Output, Failure> {
     let listed: Vec<Value> = desk.agents.agents()?.iter().map(summary).collect();
-    Ok(answer(json!({"agents": listed, "you": desk.caller})))
+    Ok(answer(
+        json!({"agents": listed, "you": desk.callers.first()}),
+    ))
 }
 
 fn summary(agent: &ConfiguredAgent) -> Value {
@@ -300,7 +310,7 @@ fn run_create(desk: &Desk, given: Value) -> Result<Output, Failure> {
 fn run_update(desk: &Desk, given: Value) -> Result<Output, Failure> {
     let Given { name, entry } = bounded(given)?;
     if entry.is_empty() {
-        let message = "give at least one of `description`, `capabilities`, `mode`, `permissions`";
+        let message = "give at least one of `description`, `instructions`, `capabilities`, `mode`, `permissions`";
         return Err(Failure::refused(message));
     }
     edit(desk, &AgentEdit::Update { name, entry })
@@ -323,7 +333,7 @@ fn bounded(given: Value) -> Result<Given, Failure> {
 
 fn edit(desk: &Desk, edit: &AgentEdit) -> Result<Output, Failure> {
     let name = edit.name();
-    Ok(answer(match desk.agents.edit(&desk.caller, edit)? {
+    Ok(answer(match desk.agents.edit(&desk.callers, edit)? {
         Edited::Written { file } => json!({"status": "written", "agent": name, "file": file}),
         Edited::Waits { because, how } => json!({
             "status": "waits",
@@ -376,7 +386,7 @@ impl CapabilityResolver for ManagementResolver {
             },
             Some(agents) => Resolution::Ready(PACK.executor(Desk {
                 agents: Arc::clone(agents),
-                caller: context.agent.clone(),
+                callers: [std::slice::from_ref(&context.agent), &context.asked_by].concat(),
             })),
         })
     }

@@ -27,9 +27,9 @@ impl AgentsFile for Remembering {
         ])
     }
 
-    fn edit(&self, caller: &str, edit: &AgentEdit) -> Result<Edited, Failure> {
+    fn edit(&self, callers: &[String], edit: &AgentEdit) -> Result<Edited, Failure> {
         let mut asked = self.0.lock().unwrap();
-        asked.push((caller.to_owned(), edit.clone()));
+        asked.push((callers.join(" for "), edit.clone()));
         Ok(match edit.name() {
             "more" => Edited::Waits {
                 because: vec!["`shell` is new".to_owned()],

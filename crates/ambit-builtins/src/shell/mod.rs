@@ -202,6 +202,7 @@ mod tests {
         std::fs::write(workspace.join("file"), "").unwrap();
         let context = ResolverContext {
             agent: "a".to_owned(),
+            asked_by: Vec::new(),
             agent_dir: root.path().to_owned(),
             workspace,
             thread: None,

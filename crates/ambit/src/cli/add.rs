@@ -9,8 +9,9 @@ use crate::cli::args::{AddArgs, RemoveArgs};
 use crate::cli::edit::{Editing, Whose};
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{BOLD, Printer, styled};
-use crate::cli::setup::{reserved_names, working_directory};
+use crate::cli::setup::working_directory;
 use crate::config::{Document, Problem, Source};
+use crate::keys;
 use crate::places::Places;
 use crate::secrets::SecretStore;
 use crate::takeover::{Launch, entry, insert_members, keep_secrets, remove_member};
@@ -121,7 +122,7 @@ fn check_name(name: &str) -> Result<(), Fail> {
             .hint("use letters, digits, `-` and single `_`, beginning with a letter or digit")
             .into());
     }
-    if reserved_names().iter().any(|it| it == name) {
+    if keys::reserved().iter().any(|it| it == name) {
         let message = format!("a built-in capability is called `{name}`");
         return Err(Problem::error("name_taken", message)
             .hint("give the server another name")

@@ -53,6 +53,7 @@ fn resolved(
         })?;
     let context = ResolverContext {
         agent: name.to_owned(),
+        asked_by: Vec::new(),
         agent_dir: setup.agent_dir(name),
         workspace: setup.workspace.clone(),
         thread: None,

@@ -27,7 +27,13 @@ use crate::trust::{NewProposal, ProposedEdit, TrustStore};
 
 const AGENTS: &str = "agents";
 /// In the order a person would write them.
-const MEMBERS: [&str; 4] = ["description", "capabilities", "mode", "permissions"];
+const MEMBERS: [&str; 5] = [
+    "description",
+    "instructions",
+    "capabilities",
+    "mode",
+    "permissions",
+];
 
 /// The agents of the configuration, read anew for every question.
 pub(crate) struct ConfiguredAgents;
@@ -52,18 +58,19 @@ impl AgentsFile for ConfiguredAgents {
         Ok(agents.collect())
     }
 
-    fn edit(&self, caller: &str, edit: &AgentEdit) -> Result<Edited, Failure> {
+    fn edit(&self, callers: &[String], edit: &AgentEdit) -> Result<Edited, Failure> {
         let places = Places::from_process().map_err(|error| failure(error.into()))?;
         let _locked = lock(&places)?;
         let planned = Planned::new(&places, edit)?;
         let before = Setup::read(false).map_err(failure)?;
-        if !before.loaded.config.agents.contains_key(caller) {
+        let configured = &before.loaded.config.agents;
+        if let Some(gone) = callers.iter().find(|it| !configured.contains_key(*it)) {
             return Err(Failure::refused(format!(
-                "agent `{caller}` is not configured any more, so it cannot change others"
+                "agent `{gone}` is not configured any more, so it cannot change others"
             )));
         }
         let after = planned.checked(edit.name())?;
-        let reasons = reasons(caller, edit, &before, &after)?;
+        let reasons = reasons(callers, edit, &before, &after)?;
         if reasons.is_empty() {
             planned.write(&before.trust)?;
             return Ok(Edited::Written {
@@ -71,7 +78,7 @@ impl AgentsFile for ConfiguredAgents {
             });
         }
         let proposal = NewProposal {
-            agent: caller.to_owned(),
+            agent: callers.first().cloned().unwrap_or_default(),
             path: planned.editing.path.clone(),
             edit: serde_json::to_string(edit).unwrap_or_default(),
             seen: planned.seen,
@@ -215,8 +222,7 @@ fn edited(text: &str, edit: &AgentEdit) -> Result<String, crate::takeover::EditE
     match edit {
         AgentEdit::Create { name, entry } | AgentEdit::Update { name, entry } => {
             let member = |it: &&str| Some(((*it).to_owned(), entry.get(*it)?.clone()));
-            let members: Vec<(String, Value)> =
-                MEMBERS.iter().filter_map(|it| member(&it)).collect();
+            let members: Vec<(String, Value)> = MEMBERS.iter().filter_map(member).collect();
             edit_members(text, &[AGENTS, name], &members)
         }
         AgentEdit::Delete { name } => {
@@ -226,9 +232,9 @@ fn edited(text: &str, edit: &AgentEdit) -> Result<String, crate::takeover::EditE
     }
 }
 
-/// Why it is not the caller's to do.
+/// Why it is not the callers' to do: it has to be within the bound of each of them.
 fn reasons(
-    caller: &str,
+    callers: &[String],
     edit: &AgentEdit,
     before: &Setup,
     after: &Setup,
@@ -249,13 +255,18 @@ fn reasons(
         true => Guard::Token,
         false => Guard::Open,
     };
-    let mut found = widened_by(caller, old, new, &guard);
+    let more = callers
+        .iter()
+        .flat_map(|it| widened_by(it, old, new, &guard));
+    let mut found: Vec<Widening> = more.collect();
     found.extend(filled_in(edit).into_iter().map(|member| Widening {
         agent: edit.name().to_owned(),
         tense: crate::config::Tense::After,
         reason: WideningReason::FillsIn { member },
     }));
-    Ok(found.iter().map(ToString::to_string).collect())
+    let mut lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    lines.dedup();
+    Ok(lines)
 }
 
 /// Members beside the capabilities that would have something filled in: what is in a description

@@ -30,6 +30,7 @@ use ambit_skills::root::{SkillRoot, standard_roots};
 use ambit_skills::scan::{SkillSet, scan};
 use tokio::runtime::{Builder, Handle, Runtime};
 
+use crate::browser::{self, Browser, Start, UsedBy};
 use crate::cli::args::AgentArgs;
 use crate::cli::configured::ConfiguredAgents;
 use crate::cli::eval::read_model;
@@ -37,6 +38,7 @@ use crate::cli::fail::Fail;
 use crate::cli::printer::{GOOD, Printer, WARN, counted, note, styled};
 use crate::config::{self, Agent, Inputs, Loaded, Problem, Spot};
 use crate::follow::{Elsewhere, keep_up};
+use crate::keys;
 use crate::places::{CONFIG_NAME, Places, private_directory};
 use crate::secrets::{Logins, SecretStore};
 use crate::servers::Servers;
@@ -179,13 +181,25 @@ impl Setup {
     /// The configured servers, with what was seen of each.
     pub(crate) fn servers(&self, cache: &DescriptorCache) -> Servers {
         let pins: Arc<dyn PinStore> = Arc::clone(&self.trust) as _;
-        Servers::new(
+        let servers = Servers::new(
             &self.loaded.config.mcp_servers,
             &self.workspace,
             cache,
             &pins,
             &self.tokens,
-        )
+        );
+        let start = Start::found(std::env::var_os("PATH").as_deref());
+        let texts = std::env::vars_os();
+        let texts = texts.filter_map(|(a, b)| Some((a.into_string().ok()?, b.into_string().ok()?)));
+        let variables = browser::variables(texts);
+        let mut agents = self.loaded.config.agents.values();
+        let used_by = match agents.any(|it| it.capabilities.0.contains_key(browser::KEY)) {
+            true => UsedBy::Agents,
+            false => UsedBy::Nobody,
+        };
+        let workspace = &self.workspace;
+        let browser = Browser::new(start, used_by, workspace, variables, cache, &pins);
+        servers.with_browser(browser)
     }
 
     /// Connects servers nothing is known of, with a line for each.
@@ -220,9 +234,11 @@ impl Setup {
         journal: Option<&Journal>,
     ) -> CapabilityRegistry {
         let registry = CapabilityRegistry::default();
-        for resolver in self.builtins_with(skills, journal).resolvers() {
-            register(&registry, resolver);
-        }
+        let taken = &self.loaded.config.mcp_servers;
+        let builtins = self.builtins_with(skills, journal).resolvers().into_iter();
+        builtins
+            .filter(|it| !taken.contains_key(it.key()))
+            .for_each(|it| register(&registry, it));
         register(&registry, Arc::clone(&skills.resolver) as _);
         servers.resolvers().for_each(|it| register(&registry, it));
         registry
@@ -533,18 +549,9 @@ pub(crate) fn seen(name: &str, seen: Result<usize, String>) {
     });
 }
 
-/// The capability keys that are there without any server.
-pub(crate) fn reserved_names() -> Vec<String> {
-    let builtins = ambit_builtins::KEYS.iter().copied();
-    builtins
-        .chain([ambit_skills::resolver::KEY])
-        .map(str::to_owned)
-        .collect()
-}
-
 /// Servers named like a capability that is there already: a grant could mean either.
 fn taken_names(loaded: &Loaded) -> Vec<Problem> {
-    let own = reserved_names();
+    let own = keys::reserved();
     let servers = loaded.config.mcp_servers.keys();
     servers
         .filter(|name| own.contains(name))

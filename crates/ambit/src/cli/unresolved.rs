@@ -8,6 +8,7 @@ use ambit_runtime::registry::{CapabilityRegistry, UnknownCapabilities};
 use ambit_runtime::resolver::ResolverContext;
 use serde_json::{Value, json};
 
+use crate::browser;
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
 
@@ -26,7 +27,13 @@ pub(crate) fn unresolved(
     market: &CapabilityMarketplace,
 ) -> Result<BTreeMap<String, Unresolved>, Fail> {
     let mut found = BTreeMap::new();
-    for key in ambit_builtins::KEYS {
+    let servers = &setup.loaded.config.mcp_servers;
+    // What a server has in its place is the server's.
+    for key in ambit_builtins::KEYS
+        .iter()
+        .chain([&browser::KEY])
+        .filter(|it| !servers.contains_key(**it))
+    {
         let granted: Vec<(&String, Value)> = setup
             .loaded
             .config
@@ -71,7 +78,8 @@ fn reason(
     };
     let context = ResolverContext {
         agent: agent.to_owned(),
-        agent_dir: setup.places.data().join("agents").join(agent),
+        asked_by: Vec::new(),
+        agent_dir: setup.agent_dir(agent),
         workspace: setup.workspace.clone(),
         thread: None,
         control_paths: Vec::new(),

@@ -227,6 +227,7 @@ impl Reading<'_, '_> {
             let wanted = function.wants();
             return Err(self.refused(&format!("`{lower}` takes {wanted}, not {}", values.len())));
         }
+        self.budget.steps(values.iter().map(Number::cost).sum())?;
         (function.run)(&values, self.budget).map_err(|failure| Failure {
             message: format!("{} (in `{lower}`)", failure.message),
             ..failure

@@ -47,7 +47,7 @@ const fn function(
 pub(super) const FUNCTIONS: [Function; 35] = [
     function("abs", 1..=1, |it, _| {
         let number = arg(it, 0);
-        Ok(if number.compare(&Number::integer(0)) == Ordering::Less {
+        Ok(if number.sign() == Ordering::Less {
             number.negate()
         } else {
             number
@@ -112,8 +112,7 @@ pub(super) const FUNCTIONS: [Function; 35] = [
     }),
     function("round", 1..=2, round),
     function("sign", 1..=1, |it, _| {
-        let order = arg(it, 0).compare(&Number::integer(0));
-        Ok(Number::integer(order as i8))
+        Ok(Number::integer(arg(it, 0).sign() as i8))
     }),
     function("sin", 1..=1, |it, _| near(it, libm::sin)),
     function("sqrt", 1..=1, |it, budget| arg(it, 0).root(2, budget)),
@@ -150,7 +149,7 @@ fn within_one(values: &[Number], of: fn(f64) -> f64) -> Answer {
 
 fn logarithm(values: &[Number], of: fn(f64) -> f64) -> Answer {
     let value = arg(values, 0);
-    if value.compare(&Number::integer(0)) != Ordering::Greater {
+    if value.sign() != Ordering::Greater {
         return Err(Failure::refused(
             "there are logarithms of positive numbers only",
         ));

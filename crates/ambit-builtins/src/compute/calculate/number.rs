@@ -7,7 +7,7 @@ use ambit_core::observation::Failure;
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
-use num_traits::{One as _, Pow as _, Signed as _, ToPrimitive as _, Zero as _};
+use num_traits::{One as _, Pow, Signed as _, ToPrimitive as _, Zero as _};
 
 use super::super::budget::Budget;
 use super::super::exact::{self, Written};
@@ -18,7 +18,7 @@ const MOST_BITS: u64 = 32_768;
 const MOST_ROOT: u32 = 64;
 
 /// A value of an expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Number {
     /// This number.
     Exact(BigRational),
@@ -75,7 +75,26 @@ impl Number {
     }
 
     pub(super) fn compare(&self, other: &Number) -> Ordering {
-        self.to_exact().cmp(&other.to_exact())
+        exact::compare(&self.to_exact(), &other.to_exact())
+    }
+
+    /// How it compares with zero.
+    pub(super) fn sign(&self) -> Ordering {
+        match self {
+            Number::Exact(it) if it.is_negative() => Ordering::Less,
+            Number::Exact(it) if it.is_positive() => Ordering::Greater,
+            Number::Near(it) if *it < 0.0 => Ordering::Less,
+            Number::Near(it) if *it > 0.0 => Ordering::Greater,
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// The steps of handing it to a function.
+    pub(super) fn cost(&self) -> u64 {
+        match self {
+            Number::Exact(it) => cost(size(it)),
+            Number::Near(_) => 1,
+        }
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -171,7 +190,7 @@ impl Number {
     /// The root of this degree: exact if it can be.
     pub(super) fn root(&self, degree: u32, budget: &mut Budget<'_>) -> Answer {
         let degree_number = Number::integer(degree);
-        let negative = self.compare(&Number::integer(0)) == Ordering::Less;
+        let negative = self.sign() == Ordering::Less;
         if negative && degree.is_even() {
             return Err(Failure::refused(
                 "an even root of a negative number is not a real number",
@@ -240,11 +259,15 @@ fn exact_root(number: &BigRational, degree: u32) -> Option<BigRational> {
     if number.is_negative() {
         return None;
     }
-    let root = BigRational::new(
-        number.numer().nth_root(degree),
-        number.denom().nth_root(degree),
-    );
-    (root.clone().pow(i32::try_from(degree).ok()?) == *number).then_some(root)
+    // Part by part: both are in lowest terms.
+    let part = |it: &BigInt| {
+        let root = it.nth_root(degree);
+        (Pow::pow(&root, degree) == *it).then_some(root)
+    };
+    Some(BigRational::new(
+        part(number.numer())?,
+        part(number.denom())?,
+    ))
 }
 
 /// The bits that two numbers can grow to in one operation, if that is not too many.

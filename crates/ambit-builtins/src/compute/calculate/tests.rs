@@ -206,6 +206,18 @@ fn large_work_is_refused_before_it_is_done() {
 }
 
 #[test]
+fn fractions_that_agree_far_take_no_stack() {
+    let near = "7^4000 / 3^7080";
+    check(&[
+        (
+            &format!("sign(max({near}, {near} + 1/10^3000) - {near})"),
+            "1",
+        ),
+        (&format!("sign(sqrt({near} + 1/10^2000))"), "1"),
+    ]);
+}
+
+#[test]
 fn variables_are_numbers_or_decimals() {
     for (expression, variables, expected) in [
         (

@@ -15,6 +15,7 @@ use ambit_runtime::session::SessionSpec;
 use serde_json::{Value, json};
 
 use self::servers::Checked;
+use crate::browser::{Browser, INSTALL};
 use crate::cli::args::AgentArgs;
 use crate::cli::fail::{Exit, Fail, with_sources};
 use crate::cli::printer::{BAD, DIM, GOOD, Printer, WARN, styled};
@@ -192,6 +193,8 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
         let findings = servers::findings(&configured.servers);
         configured.findings.extend(findings);
     }
+    let browser = all.browser().filter(|it| it.is_wanted());
+    configured.findings.extend(browser.map(browser_finding));
     let market = setup.market_of(&all, cache, Journal::in_memory()?, Arc::new(NobodyThere))?;
     let catalog = market.catalog();
     let tokens: u32 = catalog.iter().map(|it| it.tokens.full).sum();
@@ -228,6 +231,14 @@ fn capabilities(setup: &Setup, configured: &mut Configured) -> Result<(), Fail> 
     configured.findings.extend(builtins(setup, &market)?);
     configured.findings.extend(saved(configured));
     Ok(())
+}
+
+/// How the browser is started, and where it comes from.
+fn browser_finding(browser: &Browser) -> Finding {
+    let command = browser.start().command().join(" ");
+    let what = format!("starts when it is used: `{command}`");
+    Finding::new("browser", Health::Fine, what)
+        .hint(format!("if there is no browser yet: `{INSTALL}`"))
 }
 
 /// Built-in capabilities that bring nothing, and what to do about it.

@@ -16,8 +16,9 @@ use crate::cli::args::InitArgs;
 use crate::cli::edit::{Editing, Whose};
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{GOOD, Printer, WARN, styled};
-use crate::cli::setup::{reserved_names, working_directory};
+use crate::cli::setup::working_directory;
 use crate::config::Problem;
+use crate::keys;
 use crate::places::Places;
 use crate::secrets::SecretStore;
 use crate::takeover::{
@@ -55,7 +56,7 @@ fn take_over(args: &InitArgs, places: &Places, printer: &Printer) -> Result<Exit
     let editing = Editing::open(places, whose, &directory)?;
     let store = SecretStore::open(places);
     store.names()?;
-    let reserved = reserved_names();
+    let reserved = keys::reserved();
     let reserved: Vec<&str> = reserved.iter().map(String::as_str).collect();
     let binary = std::env::current_exe()?;
     let plan = plan(
