@@ -30,8 +30,13 @@ pub struct PartDump {
     pub files: BTreeMap<String, Value>,
 }
 
-/// Capabilities that keep files a person would want to open, in a folder of their key.
-const WITH_FILES: &[&str] = &["notes"];
+/// Capabilities that keep files a person would want to open, and the folder each keeps them in.
+const WITH_FILES: &[(&str, &str)] = &[("notes", "notes"), ("self", "agents")];
+
+fn folder_of(part: &str) -> Option<&'static str> {
+    let found = WITH_FILES.iter().find(|(name, _)| *name == part);
+    found.map(|(_, folder)| *folder)
+}
 
 impl Dump {
     /// How many entries it holds.
@@ -52,8 +57,8 @@ impl Store {
             parts
                 .map(|part| {
                     let mut content = export(it, part)?;
-                    if WITH_FILES.contains(&part.name) {
-                        content.files = folder::export(&self.folder.join(part.name))?;
+                    if let Some(folder) = folder_of(part.name) {
+                        content.files = folder::export(&self.folder.join(folder))?;
                     }
                     Ok((part.name.to_owned(), content))
                 })
@@ -62,8 +67,8 @@ impl Store {
         })
     }
 
-    /// Brings back what was exported: all rows or none, and with them the files. Entries that are there already are replaced
-    /// by those of the same key; the rest stays.
+    /// Brings back what was exported: all rows or none, and with them the files. Entries that are
+    /// there already are replaced by those of the same key; the rest stays.
     pub fn import(&self, dump: &Dump) -> Result<usize, StoreError> {
         self.write(|it| {
             // Rows refer to each other in both directions of time; what counts is the end.
@@ -76,10 +81,13 @@ impl Store {
             }
             // Last: a row that does not fit must not leave files behind.
             for (name, content) in &dump.0 {
-                if !content.files.is_empty() && !WITH_FILES.contains(&name.as_str()) {
-                    return Err(StoreError::Import(format!("`{name}` keeps no files")));
+                match folder_of(name) {
+                    Some(folder) => {
+                        rows += folder::import(&self.folder.join(folder), &content.files)?;
+                    }
+                    None if content.files.is_empty() => {}
+                    None => return Err(StoreError::Import(format!("`{name}` keeps no files"))),
                 }
-                rows += folder::import(&self.folder.join(name), &content.files)?;
             }
             Ok(rows)
         })

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ambit_builtins::store::{Dump, Files, StoreError};
+use ambit_builtins::store::{Dump, StoreError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -26,7 +26,6 @@ struct Export {
     workspace: String,
     exported_at: String,
     data: Dump,
-    files: Files,
 }
 
 pub(crate) fn data(setup: &Setup, command: &DataCommand, printer: &Printer) -> Result<Exit, Fail> {
@@ -58,20 +57,19 @@ fn export(setup: &Setup, file: Option<&Path>, printer: &Printer) -> Result<Exit,
         workspace: setup.workspace.display().to_string(),
         exported_at: Timestamp::now().to_string(),
         data: store.export().map_err(refused)?,
-        files: store.export_files().map_err(refused)?,
     };
     let Some(file) = file else {
         printer.json_line(&export);
         return Ok(Exit::Done);
     };
-    let (rows, files) = (export.data.rows(), export.files.0.len());
+    let rows = export.data.rows();
     let text = serde_json::to_string_pretty(&export).map_err(io::Error::from)?;
     fs::write(file, text + "\n").map_err(|error| not_usable(file, &error))?;
     if printer.is_json() {
-        printer.document(json!({"file": file, "entries": rows, "files": files}));
+        printer.document(json!({"file": file, "entries": rows}));
     } else {
-        let all = all(rows, files);
-        printer.line(format!("wrote {all} to {}", file.display()));
+        let rows = counted(rows, "entry", "entries");
+        printer.line(format!("wrote {rows} to {}", file.display()));
     }
     Ok(Exit::Done)
 }
@@ -97,22 +95,17 @@ fn import(setup: &Setup, file: &Path, printer: &Printer) -> Result<Exit, Fail> {
     }
     let store = setup.store();
     let rows = store.import(&export.data).map_err(refused)?;
-    let files = store.import_files(&export.files).map_err(refused)?;
     if printer.is_json() {
-        printer.document(json!({"entries": rows, "files": files, "workspace": setup.workspace}));
+        printer.document(json!({"entries": rows, "workspace": setup.workspace}));
     } else {
-        printer.line(format!("brought in {}", all(rows, files)));
+        let rows = counted(rows, "entry", "entries");
+        printer.line(format!("brought in {rows}"));
     }
     Ok(Exit::Done)
 }
 
 /// What is kept cannot be used, or not so.
-pub(crate) fn all(rows: usize, files: usize) -> String {
-    let rows = counted(rows, "entry", "entries");
-    format!("{rows} and {}", counted(files, "file", "files"))
-}
-
-/// What is kept cannot be looked at or changed.
+pub(crate) /// What is kept cannot be looked at or changed.
 pub(crate) fn refused(error: StoreError) -> Fail {
     let code = match error {
         StoreError::Refused(_) => "refused",

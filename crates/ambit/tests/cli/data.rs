@@ -35,12 +35,12 @@ fn data_goes_out_and_comes_back() {
     for (content, code, exit) in [
         ("{", "not_an_export", 2),
         (
-            r#"{"schemaVersion": 9, "workspace": "", "exportedAt": "", "data": {}, "files": {}}"#,
+            r#"{"schemaVersion": 9, "workspace": "", "exportedAt": "", "data": {}}"#,
             "not_an_export",
             2,
         ),
         (
-            r#"{"schemaVersion": 1, "workspace": "", "exportedAt": "", "data": {"x": {"version": 1, "tables": {}}}, "files": {}}"#,
+            r#"{"schemaVersion": 1, "workspace": "", "exportedAt": "", "data": {"x": {"version": 1, "tables": {}}}}"#,
             "import_refused",
             1,
         ),
