@@ -105,7 +105,6 @@ fn import(setup: &Setup, file: &Path, printer: &Printer) -> Result<Exit, Fail> {
 }
 
 /// What is kept cannot be used, or not so.
-pub(crate) /// What is kept cannot be looked at or changed.
 pub(crate) fn refused(error: StoreError) -> Fail {
     let code = match error {
         StoreError::Refused(_) => "refused",
