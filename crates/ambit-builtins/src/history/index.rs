@@ -2,11 +2,12 @@
 //! searches, by number, so that a long history is read once. It holds words and places, no texts:
 //! those stay where they are.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ambit_core::digest::Digest;
 use ambit_core::event::EventBody;
+use ambit_core::intent::CallId;
 use ambit_core::observation::Failure;
 use ambit_runtime::journal::{Event, EventFilter, JournalError, JournalReader};
 use rusqlite::{OptionalExtension as _, Transaction};
@@ -55,6 +56,8 @@ CREATE INDEX indexed_messages_of_thread ON indexed_messages (thread, number);
 CREATE VIRTUAL TABLE indexed_text USING fts5(
     text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
 );
+-- Calls of this capability that had not ended by then.
+CREATE TABLE open_searches (call TEXT PRIMARY KEY) STRICT;
 -- The last event that was read.
 CREATE TABLE journal_mark (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -123,7 +126,7 @@ fn follow(
     pace: Pace,
 ) -> Result<Reached, Failure> {
     let workspace = workspace.display().to_string();
-    let mut readings: HashMap<String, Reading> = HashMap::new();
+    let mut reading = Reading::default();
     let mut mark = current_mark(store, journal)?;
     for _ in 0..pace.batches {
         let filter = EventFilter {
@@ -146,19 +149,22 @@ fn follow(
             if read_mark(it)? != mark {
                 return Ok(false);
             }
+            reading.own = open_searches(it)?;
             for event in &events {
-                take_event(it, event, &workspace, &mut readings, &objects)?;
+                take_event(it, event, &workspace, &mut reading, &objects)?;
             }
+            keep_open_searches(it, &reading.own)?;
             it.execute(
                 "INSERT OR REPLACE INTO journal_mark VALUES (1, ?1, ?2)",
                 (next.seq.cast_signed(), &next.hash),
             )?;
             Ok(true)
         })?;
-        mark = match went_on {
-            true => Some(next),
-            false => store.read(read_mark)?,
-        };
+        if !went_on {
+            mark = store.read(read_mark)?;
+            continue;
+        }
+        mark = Some(next);
         if events.len() < pace.batch {
             return Ok(Reached::End);
         }
@@ -189,6 +195,7 @@ fn current_mark(store: &Store, journal: &JournalReader) -> Result<Option<Mark>, 
              DELETE FROM indexed_messages WHERE thread IN (
                  SELECT thread FROM indexed_threads WHERE content IS NULL);
              DELETE FROM indexed_threads WHERE content IS NULL;
+             DELETE FROM open_searches;
              DELETE FROM journal_mark",
         )?;
         Ok(())
@@ -206,11 +213,26 @@ fn read_mark(it: &Transaction<'_>) -> Result<Option<Mark>, StoreError> {
     Ok(mark.optional()?)
 }
 
+fn open_searches(it: &Transaction<'_>) -> Result<BTreeSet<CallId>, StoreError> {
+    let mut rows = it.prepare_cached("SELECT call FROM open_searches")?;
+    let rows = rows.query_map([], |row| Ok(CallId(row.get(0)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn keep_open_searches(it: &Transaction<'_>, calls: &BTreeSet<CallId>) -> Result<(), StoreError> {
+    it.execute("DELETE FROM open_searches", [])?;
+    let mut insert = it.prepare_cached("INSERT INTO open_searches VALUES (?1)")?;
+    for call in calls {
+        insert.execute([&call.0])?;
+    }
+    Ok(())
+}
+
 fn take_event(
     it: &Transaction<'_>,
     event: &Event,
     workspace: &str,
-    readings: &mut HashMap<String, Reading>,
+    reading: &mut Reading,
     objects: super::message::Objects<'_>,
 ) -> Result<(), StoreError> {
     let thread = event.session.as_str();
@@ -230,7 +252,6 @@ fn take_event(
     if !known.exists([thread])? {
         return Ok(());
     }
-    let reading = readings.entry(thread.to_owned()).or_default();
     if let Some(message) = reading.take(event, objects) {
         add(it, thread, &message)?;
     }

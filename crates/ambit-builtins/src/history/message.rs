@@ -4,14 +4,14 @@
 //! also leaves the messages themselves. Calls of this capability are left out: a search that
 //! found earlier searches would only ever find itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ambit_core::digest::Digest;
 use ambit_core::event::{EventBody, ObservationRecord};
 use ambit_core::id::CapabilityId;
 use ambit_core::intent::CallId;
 use ambit_core::turn::{Asked, TurnInput};
-use ambit_runtime::journal::Event;
+use ambit_runtime::journal::{Event, SessionId};
 use serde_json::Value;
 
 use crate::moment::written;
@@ -69,13 +69,13 @@ pub(super) struct Message {
 /// Finds an object of the journal by its digest.
 pub(super) type Objects<'a> = &'a dyn Fn(&Digest) -> Option<String>;
 
-/// A session, as far as it has been read.
+/// Sessions, as far as they have been read.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
-    /// What the user said last. A goal is repeated with every turn.
-    said: String,
+    /// What the user said last in each. A goal is repeated with every turn.
+    said: HashMap<SessionId, String>,
     /// Calls of this capability that have not ended.
-    own: BTreeSet<CallId>,
+    pub(super) own: BTreeSet<CallId>,
 }
 
 impl Reading {
@@ -91,10 +91,11 @@ impl Reading {
         }
         let message = message(event, objects)?;
         if message.role == Role::User {
-            if self.said.starts_with(message.text.trim_end_matches('…')) {
+            let said = self.said.entry(event.session.clone()).or_default();
+            if said.starts_with(message.text.trim_end_matches('…')) {
                 return None;
             }
-            self.said.clone_from(&message.text);
+            said.clone_from(&message.text);
         }
         Some(message)
     }

@@ -96,9 +96,9 @@ fn body(line: &str) -> EventBody {
         "call" => EventBody::ToolIntent {
             call: CallId("c".to_owned()),
             turn: 1,
+            id: text.parse().ok(),
             target: text,
             via: None,
-            id: None,
             arguments: json!({}),
             digest: Digest::ZERO,
         },
@@ -295,6 +295,27 @@ async fn a_long_history_is_taken_in_step_by_step() {
         found,
         [(2, true), (5, true), (8, true), (10, false), (10, false)]
     );
+}
+
+#[tokio::test]
+async fn a_search_is_never_found_however_it_was_taken_in() {
+    let past = Past::new();
+    let lines = [
+        "call: local__history__search_threads",
+        "result: an alpha that was found",
+    ];
+    past.session("s1", "coder", "/w", &lines).await;
+    let threads = Threads {
+        pace: Pace {
+            batch: 1,
+            batches: 1,
+        },
+        ..past.of("coder")
+    };
+    for _ in 0..5 {
+        let said = text(&threads, "search_threads", json!({"query": "alpha"}));
+        assert!(said.starts_with("no earlier"), "{said}");
+    }
 }
 
 #[tokio::test]
