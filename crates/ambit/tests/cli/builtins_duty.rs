@@ -8,21 +8,25 @@ use std::time::{Duration, Instant};
 use ambit_testkit::Home;
 use serde_json::{Value, json};
 
-use crate::support::{call, configured, ended};
+use crate::support::{call, configured, ended, home as home_without_config};
 
 /// What takes longer does not come.
 const COMES: Duration = Duration::from_secs(60);
 
 fn home(script: Value) -> Home {
-    let home = configured(json!({
-        "mode": "auto",
-        "models": {"main": {"provider": "scripted", "script": "script.json"}},
-        "agents": {"a": {"capabilities": {
-            "triggers": {},
-            "shell": {"shellString": true},
-        }}},
-    }));
-    home.write("script.json", script.to_string());
+    let home = home_without_config();
+    let script = home.write("script.json", script.to_string());
+    home.user_config(
+        &json!({
+            "mode": "auto",
+            "models": {"main": {"provider": "scripted", "script": script}},
+            "agents": {"a": {"capabilities": {
+                "triggers": {},
+                "shell": {"shellString": true},
+            }}},
+        })
+        .to_string(),
+    );
     home
 }
 
@@ -130,8 +134,11 @@ fn a_run_that_was_killed_is_reported_and_not_started_again() {
     done(&home, "run_trigger_now", json!({"trigger": trigger["id"]}));
     let (send, lines) = channel();
     let duty = Duty::begin(&home, &send);
-    // Returns when the run has begun its work.
-    std::fs::read(&begun).unwrap();
+    // Returns when the run has begun its work; one that ends instead says why.
+    let (began, has_begun) = channel();
+    std::thread::spawn(move || began.send(std::fs::read(&begun).is_ok()));
+    let begun = has_begun.recv_timeout(COMES);
+    assert_eq!(begun, Ok(true), "{:?}", lines.try_recv());
     assert_eq!(states(&home), ["running"]);
     drop(duty);
     let _next = Duty::begin(&home, &send);
