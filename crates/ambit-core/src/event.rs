@@ -2,6 +2,8 @@
 
 mod name;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -189,7 +191,7 @@ pub enum EventBody {
         /// The call.
         call: CallId,
         /// What the answer depended on.
-        input: PermissionInput,
+        input: Arc<PermissionInput>,
         /// The answer.
         #[serde(flatten)]
         decision: PermissionDecision,

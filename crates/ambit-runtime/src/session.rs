@@ -16,7 +16,9 @@ use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::loaded::LoadedCapability;
 use ambit_core::manifest::{CapabilityManifest, ChannelFeature};
 use ambit_core::observation::Observation;
-use ambit_core::permission::{Asker, Bound, Mode, PermissionInput, Rules, StandingApproval, Taint};
+use ambit_core::permission::{
+    Asker, Bound, Mode, PermissionInput, PermissionTerms, Rules, StandingApproval, Taint,
+};
 use ambit_core::policy::{POLICY_VERSION, select};
 use ambit_core::projection::{Projection, ToolFormat, project};
 use ambit_core::quarantine::Quarantine;
@@ -110,6 +112,8 @@ struct State {
     /// Of these, what a person said in this very session.
     approved: Vec<StandingApproval>,
     taint: Taint,
+    /// What the last call was judged by.
+    terms: Option<PermissionTerms>,
 }
 
 /// One selection and what it was made from, taken together: a call belongs to one turn even
@@ -584,18 +588,31 @@ impl Session {
         self.holdings.load().fillers()
     }
 
-    pub(crate) fn permission(&self, mode: Mode) -> PermissionInput {
+    /// What calls are judged by now, made anew only if that has changed.
+    pub(crate) fn permission(&self, mode: Mode) -> PermissionTerms {
         let bounds = self.scope.bounds();
-        let state = self.scope.state.lock();
-        PermissionInput {
-            agent: self.scope.agent.clone(),
-            mode,
-            rules: bounds.rules.clone(),
-            standing: state.standing.clone(),
-            taint: state.taint,
-            asker: self.scope.asker,
-            within: within::with_answers(&bounds.within, &state.approved),
-        }
+        let mut state = self.scope.state.lock();
+        let within = within::with_answers(&bounds.within, &state.approved);
+        let terms = state.terms.take().filter(|it| {
+            let input = it.input();
+            input.mode == mode
+                && input.taint == state.taint
+                && input.standing == state.standing
+                && input.rules == bounds.rules
+                && input.within == within
+        });
+        let terms = terms.unwrap_or_else(|| {
+            PermissionTerms::from(PermissionInput {
+                agent: self.scope.agent.clone(),
+                mode,
+                rules: bounds.rules.clone(),
+                standing: state.standing.clone(),
+                taint: state.taint,
+                asker: self.scope.asker,
+                within,
+            })
+        });
+        state.terms.insert(terms).clone()
     }
 
     /// What bounds the sessions this one asks for: all it may do itself.

@@ -22,6 +22,7 @@ use crate::pack::{Pack, Tool};
 
 const KEY: &str = "agent-management";
 const MAX_DESCRIPTION: usize = 2_000;
+const MAX_INSTRUCTIONS: usize = 16_000;
 const MAX_KEYS: usize = 100;
 const MAX_RULES: usize = 200;
 /// Most bytes of what one edit says.
@@ -224,6 +225,11 @@ fn members(null: Null) -> Value {
             "maxLength": MAX_DESCRIPTION,
             "description": format!("What it is for.{out}"),
         },
+        "instructions": {
+            "type": kind("string"),
+            "maxLength": MAX_INSTRUCTIONS,
+            "description": format!("What it is told to be and to do, whenever it is run.{out}"),
+        },
         "capabilities": {
             "type": "object",
             "maxProperties": MAX_KEYS,
@@ -304,7 +310,7 @@ fn run_create(desk: &Desk, given: Value) -> Result<Output, Failure> {
 fn run_update(desk: &Desk, given: Value) -> Result<Output, Failure> {
     let Given { name, entry } = bounded(given)?;
     if entry.is_empty() {
-        let message = "give at least one of `description`, `capabilities`, `mode`, `permissions`";
+        let message = "give at least one of `description`, `instructions`, `capabilities`, `mode`, `permissions`";
         return Err(Failure::refused(message));
     }
     edit(desk, &AgentEdit::Update { name, entry })

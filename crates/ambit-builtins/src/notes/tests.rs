@@ -426,6 +426,7 @@ fn links_do_not_lead_out() {
 fn context(fixture: &Fixture) -> ResolverContext {
     ResolverContext {
         agent: "coder".to_owned(),
+        asked_by: Vec::new(),
         agent_dir: fixture.path("agent"),
         workspace: fixture.path("work"),
         thread: None,

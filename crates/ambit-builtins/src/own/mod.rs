@@ -37,7 +37,8 @@ pub use instructions::own_instructions;
 pub use responsibilities::{Responsibility, responsibilities};
 pub use skills::{SkillFormat, SkillText};
 
-const KEY: &str = "self";
+/// The key.
+pub const KEY: &str = "self";
 const READ: &[&str] = &["self:read"];
 const WRITE: &[&str] = &["self:write"];
 

@@ -8,6 +8,7 @@
 pub(crate) mod cell;
 mod dump;
 mod error;
+mod files;
 mod folder;
 mod part;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use dump::{Dump, PartDump};
 pub use error::StoreError;
+pub use files::{FileText, Files};
 pub(crate) use part::Part;
 
 /// The database's name in its folder.

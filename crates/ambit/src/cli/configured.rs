@@ -27,7 +27,13 @@ use crate::trust::{NewProposal, ProposedEdit, TrustStore};
 
 const AGENTS: &str = "agents";
 /// In the order a person would write them.
-const MEMBERS: [&str; 4] = ["description", "capabilities", "mode", "permissions"];
+const MEMBERS: [&str; 5] = [
+    "description",
+    "instructions",
+    "capabilities",
+    "mode",
+    "permissions",
+];
 
 /// The agents of the configuration, read anew for every question.
 pub(crate) struct ConfiguredAgents;
@@ -216,8 +222,7 @@ fn edited(text: &str, edit: &AgentEdit) -> Result<String, crate::takeover::EditE
     match edit {
         AgentEdit::Create { name, entry } | AgentEdit::Update { name, entry } => {
             let member = |it: &&str| Some(((*it).to_owned(), entry.get(*it)?.clone()));
-            let members: Vec<(String, Value)> =
-                MEMBERS.iter().filter_map(|it| member(&it)).collect();
+            let members: Vec<(String, Value)> = MEMBERS.iter().filter_map(member).collect();
             edit_members(text, &[AGENTS, name], &members)
         }
         AgentEdit::Delete { name } => {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ambit_builtins::store::{Dump, StoreError};
+use ambit_builtins::store::{Dump, Files, StoreError};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -26,6 +26,7 @@ struct Export {
     workspace: String,
     exported_at: String,
     data: Dump,
+    files: Files,
 }
 
 pub(crate) fn data(setup: &Setup, command: &DataCommand, printer: &Printer) -> Result<Exit, Fail> {
@@ -51,24 +52,26 @@ fn whereabouts(setup: &Setup, printer: &Printer) -> Result<Exit, Fail> {
 }
 
 fn export(setup: &Setup, file: Option<&Path>, printer: &Printer) -> Result<Exit, Fail> {
+    let store = setup.store();
     let export = Export {
         schema_version: SCHEMA_VERSION,
         workspace: setup.workspace.display().to_string(),
         exported_at: Timestamp::now().to_string(),
-        data: setup.store().export().map_err(refused)?,
+        data: store.export().map_err(refused)?,
+        files: store.export_files().map_err(refused)?,
     };
     let Some(file) = file else {
         printer.json_line(&export);
         return Ok(Exit::Done);
     };
-    let rows = export.data.rows();
+    let (rows, files) = (export.data.rows(), export.files.0.len());
     let text = serde_json::to_string_pretty(&export).map_err(io::Error::from)?;
     fs::write(file, text + "\n").map_err(|error| not_usable(file, &error))?;
     if printer.is_json() {
-        printer.document(json!({"file": file, "entries": rows}));
+        printer.document(json!({"file": file, "entries": rows, "files": files}));
     } else {
-        let rows = counted(rows, "entry", "entries");
-        printer.line(format!("wrote {rows} to {}", file.display()));
+        let all = all(rows, files);
+        printer.line(format!("wrote {all} to {}", file.display()));
     }
     Ok(Exit::Done)
 }
@@ -92,18 +95,24 @@ fn import(setup: &Setup, file: &Path, printer: &Printer) -> Result<Exit, Fail> {
             export.schema_version
         )));
     }
-    let rows = setup.store().import(&export.data).map_err(refused)?;
+    let store = setup.store();
+    let rows = store.import(&export.data).map_err(refused)?;
+    let files = store.import_files(&export.files).map_err(refused)?;
     if printer.is_json() {
-        printer.document(json!({"entries": rows, "workspace": setup.workspace}));
+        printer.document(json!({"entries": rows, "files": files, "workspace": setup.workspace}));
     } else {
-        let rows = counted(rows, "entry", "entries");
-        printer.line(format!("brought in {rows}"));
+        printer.line(format!("brought in {}", all(rows, files)));
     }
     Ok(Exit::Done)
 }
 
 /// What is kept cannot be used, or not so.
-pub(crate) fn refused(error: StoreError) -> Fail {
+pub(crate) fn all(rows: usize, files: usize) -> String {
+    let rows = counted(rows, "entry", "entries");
+    format!("{rows} and {}", counted(files, "file", "files"))
+}
+
+fn refused(error: StoreError) -> Fail {
     let code = match error {
         StoreError::Refused(_) => "refused",
         StoreError::Newer { .. } => "data_newer",

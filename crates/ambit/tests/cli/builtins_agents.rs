@@ -42,7 +42,7 @@ fn file(home: &Home) -> String {
 #[test]
 fn what_the_caller_has_is_handed_on_and_comments_stay() {
     let home = configured();
-    let helper = json!({"name": "helper", "description": "helps", "capabilities": {"files": {"tools": ["grep"]}}});
+    let helper = json!({"name": "helper", "description": "helps", "instructions": "Be brief.", "capabilities": {"files": {"tools": ["grep"]}}});
     assert_eq!(
         done(&edit(&home, "create_agent", helper.clone()))["status"],
         "written"

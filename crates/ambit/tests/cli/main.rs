@@ -23,6 +23,7 @@ mod builtins_triggers;
 mod client;
 mod clients;
 mod config;
+mod data;
 mod discovery;
 mod disk;
 mod files;

@@ -303,6 +303,7 @@ async fn an_unknown_zone_in_the_config_is_told() {
     let trial = trial();
     let context = ambit_runtime::resolver::ResolverContext {
         agent: "a".to_owned(),
+        asked_by: Vec::new(),
         agent_dir: "x".into(),
         workspace: "x".into(),
         thread: None,

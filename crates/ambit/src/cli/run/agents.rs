@@ -7,7 +7,6 @@ use ambit_agent::config::EngineConfig;
 use ambit_agent::engine::Engine;
 use ambit_agent::error::EngineError;
 use ambit_agent::runner::{AgentProfile, Agents, RunLimits};
-use ambit_builtins::own::own_instructions;
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::Mode;
 use ambit_core::suggest::{did_you_mean, suggest};
@@ -16,6 +15,7 @@ use ambit_runtime::session::SessionSpec;
 use super::engine_problem;
 use crate::cli::args::AgentArgs;
 use crate::cli::fail::Fail;
+use crate::cli::own::Told;
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 use crate::project::project_kinds;
@@ -58,7 +58,7 @@ pub(crate) struct ConfiguredAgents {
 
 struct Configured {
     description: Option<String>,
-    instructions: Option<String>,
+    told: Told,
     spec: SessionSpec,
     model: Result<EngineConfig, Problem>,
 }
@@ -81,7 +81,7 @@ impl ConfiguredAgents {
             let model = config.model_of(agent, wanted.model.as_deref());
             let configured = Configured {
                 description: agent.description.clone(),
-                instructions: agent.instructions.clone(),
+                told: Told::new(setup, name, agent),
                 spec,
                 model: model.map(|(_, model)| model.clone()),
             };
@@ -116,13 +116,10 @@ impl ConfiguredAgents {
     }
 
     fn of(&self, agent: &Configured, engine: Arc<dyn Engine>) -> AgentProfile {
-        // What it wrote for itself stands after what a person configured. What cannot be read is
-        // not there.
-        let own = own_instructions(&agent.spec.agent_dir).ok().flatten();
         AgentProfile {
             spec: agent.spec.clone(),
             engine,
-            instructions: agent.instructions.iter().cloned().chain(own).collect(),
+            instructions: agent.told.now(),
             project: self.project.clone(),
             limits: self.limits,
         }
