@@ -112,7 +112,8 @@ pub(crate) fn all(rows: usize, files: usize) -> String {
     format!("{rows} and {}", counted(files, "file", "files"))
 }
 
-fn refused(error: StoreError) -> Fail {
+/// What is kept cannot be looked at or changed.
+pub(crate) fn refused(error: StoreError) -> Fail {
     let code = match error {
         StoreError::Refused(_) => "refused",
         StoreError::Newer { .. } => "data_newer",
