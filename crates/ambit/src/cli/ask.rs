@@ -224,10 +224,10 @@ fn details(request: &ApprovalRequest) -> Vec<String> {
     };
     let Some((path, old, new)) = change else {
         let short = request.arguments.to_string();
-        let arguments = match short.len() {
+        let arguments = match short.as_str() {
             // It is called with nothing.
-            ..=2 => return Vec::new(),
-            ..=SHORT => short,
+            "{}" => return Vec::new(),
+            it if it.len() <= SHORT => short,
             _ => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
         };
         return arguments.lines().map(printable).collect();

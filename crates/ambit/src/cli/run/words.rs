@@ -175,8 +175,9 @@ pub(super) fn summary(report: &RunReport, took: Duration) -> Vec<String> {
         time(took)
     )];
     let exposure = &report.exposure;
-    if exposure.whole > 0 {
-        let less = 100 - (exposure.shown.min(exposure.whole) * 100 / exposure.whole);
+    let shown = exposure.shown.min(exposure.whole) * 100;
+    if let Some(shown) = shown.checked_div(exposure.whole) {
+        let less = 100 - shown;
         lines.push(styled(
             DIM,
             format!(
