@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ambit_runtime::journal::{JournalError, JournalReader};
 use ambit_runtime::resolver::CapabilityResolver;
 use jiff::Timestamp;
 use secrets::{SecretsResolver, Vault};
@@ -13,6 +14,7 @@ pub mod audio;
 pub mod compute;
 mod declare;
 pub mod files;
+pub mod history;
 pub mod management;
 pub mod media;
 pub mod memory;
@@ -41,6 +43,7 @@ pub const KEYS: &[&str] = &[
     "audio",
     "memory",
     "notes",
+    "history",
     "tasks",
     "self",
     "agent-management",
@@ -49,6 +52,9 @@ pub const KEYS: &[&str] = &[
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Opens the journal for reading. Nothing where nothing has been recorded yet.
+pub type OpenJournal = Arc<dyn Fn() -> Result<Option<JournalReader>, JournalError> + Send + Sync>;
 
 /// What built-in capabilities stand on.
 #[derive(Clone)]
@@ -59,6 +65,8 @@ pub struct Builtins {
     pub clock: Clock,
     /// Where secrets are kept, if anywhere.
     pub vault: Option<Arc<dyn Vault>>,
+    /// What was recorded, if anything is.
+    pub journal: Option<OpenJournal>,
     /// Where agents are configured, if that can be edited.
     pub agents: Option<Arc<dyn management::AgentsFile>>,
     /// What agents' own skills are written by; without it they write none.
@@ -72,6 +80,7 @@ impl Builtins {
             store,
             clock: Arc::new(Timestamp::now),
             vault: None,
+            journal: None,
             agents: None,
             skills: None,
         }
@@ -103,6 +112,7 @@ impl Builtins {
             Arc::new(audio::AudioResolver),
             Arc::new(memory::MemoryResolver(self.clone())),
             Arc::new(notes::NotesResolver(self.clone())),
+            Arc::new(history::HistoryResolver(self.clone())),
             Arc::new(tasks::TasksResolver::new(&self.store, &self.clock)),
             Arc::new(own::SelfResolver(self.clone())),
             Arc::new(management::ManagementResolver(self.clone())),
@@ -201,6 +211,8 @@ mod tests {
             local__notes__share_note | reads writes | medium | notes:write
             local__notes__pin_note | reads writes | medium | notes:write
             local__notes__unpin_note | reads writes | medium | notes:write
+            local__history__search_threads | reads | low | history:read
+            local__history__read_thread | reads | low | history:read
             local__tasks__create_task | reads writes | medium | tasks:write
             local__tasks__list_tasks | reads | low | tasks:read
             local__tasks__get_task | reads | low | tasks:read

@@ -12,7 +12,7 @@ use crate::intent::{CallId, ValidatedIntent};
 use crate::loaded::LoadedCapability;
 use crate::observation::Denial;
 use crate::permission::{
-    AllowReason, Answer, AskReason, PermissionDecision, PermissionInput, decide,
+    AllowReason, Answer, AskReason, PermissionDecision, PermissionTerms, decide,
 };
 
 /// A call that may run. Not yet recorded, so not yet executable.
@@ -90,9 +90,9 @@ pub enum Gate {
 }
 
 /// Asks the rules about a call.
-pub fn permit(validated: ValidatedIntent, input: &PermissionInput) -> (PermissionDecision, Gate) {
-    let digest = validated.digest(input.version());
-    let decision = decide(validated.capability().descriptor(), input);
+pub fn permit(validated: ValidatedIntent, terms: &PermissionTerms) -> (PermissionDecision, Gate) {
+    let digest = validated.digest(terms.version());
+    let decision = decide(validated.capability().descriptor(), terms.input());
     let gate = match &decision {
         PermissionDecision::Allow { reason } => {
             Gate::Permitted(admit(validated, digest, reason.clone()))

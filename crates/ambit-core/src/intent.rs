@@ -132,16 +132,16 @@ fn too_large(value: &Value, limit: InputLimit) -> Option<String> {
     }
 }
 
-/// Roughly how many bytes a value takes up, or nothing where it is more than `most`.
-pub(crate) fn rough_bytes(value: &Value, most: usize) -> Option<usize> {
-    weigh(
-        value,
-        InputLimit {
-            bytes: most,
-            depth: usize::MAX,
-        },
-    )
-    .ok()
+/// Roughly how many bytes a value takes up.
+pub fn rough_bytes(value: &Value) -> usize {
+    let (bytes, depth) = (usize::MAX, usize::MAX);
+    weigh(value, InputLimit { bytes, depth }).unwrap_or(usize::MAX)
+}
+
+/// Whether it is more than so many.
+pub(crate) fn is_larger(value: &Value, most: usize) -> bool {
+    let depth = usize::MAX;
+    weigh(value, InputLimit { bytes: most, depth }).is_err()
 }
 
 enum Excess {

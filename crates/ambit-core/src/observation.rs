@@ -57,6 +57,9 @@ pub struct Output {
     /// What the provider's protocol says beside the result.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
+    /// Whether it hands on what came from outside, wherever the capability itself is.
+    #[serde(skip)]
+    pub from_outside: bool,
 }
 
 impl Output {
@@ -72,6 +75,13 @@ impl Output {
     #[must_use]
     pub fn with_structured(mut self, value: Value) -> Self {
         self.structured = Some(value);
+        self
+    }
+
+    /// Said of a result that hands on what came from outside.
+    #[must_use]
+    pub fn from_outside(mut self) -> Self {
+        self.from_outside = true;
         self
     }
 

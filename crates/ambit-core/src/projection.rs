@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::id::Kind;
+use crate::id::{CapabilityId, Kind};
 use crate::manifest::CapabilityManifest;
 use crate::visible::{Layer, VisibleSet};
 
@@ -124,7 +124,7 @@ pub struct Projection {
 pub fn project<'a>(
     visible: &VisibleSet,
     format: ToolFormat,
-    manifest: impl Fn(&crate::id::CapabilityId) -> Option<&'a CapabilityManifest>,
+    manifest: impl Fn(&CapabilityId) -> Option<&'a CapabilityManifest>,
 ) -> Projection {
     let mut projection = Projection {
         tools: Vec::new(),
@@ -150,6 +150,14 @@ pub fn project<'a>(
         }
     }
     projection
+}
+
+/// What a projection defines in full, in its order, with the names it goes by.
+pub fn defined(visible: &VisibleSet) -> impl Iterator<Item = (&CapabilityId, &str)> {
+    let entries = visible.entries().iter();
+    entries
+        .filter(|it| it.layer == Layer::Full && matches!(it.id.kind(), Kind::Tool | Kind::Channel))
+        .filter_map(|it| Some((&it.id, visible.names().name_of(&it.id)?)))
 }
 
 impl Projection {

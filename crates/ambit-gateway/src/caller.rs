@@ -20,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::{Map, Value, json};
 
+use crate::aside::Aside;
 use crate::style::Era;
 
 /// In a request's `_meta`: from which gravity on log lines are wanted.
@@ -33,7 +34,9 @@ pub(crate) type Level = Arc<Mutex<Option<LoggingLevel>>>;
 pub(crate) struct Client {
     name: Arc<str>,
     peer: Peer<RoleServer>,
-    abilities: Map<String, Value>,
+    /// Where it is told things past the SDK.
+    aside: Option<Aside>,
+    abilities: Arc<Map<String, Value>>,
     progress: Option<ProgressToken>,
     logs: Logs,
     /// Nobody is left to be asked.
@@ -54,21 +57,17 @@ impl Client {
     pub(crate) fn of(
         context: &RequestContext<RoleServer>,
         era: Era,
+        abilities: Arc<Map<String, Value>>,
         name: &Arc<str>,
         level: &Level,
         hung_up: &CancellationToken,
     ) -> Self {
-        let abilities = context
-            .client_capabilities()
-            .and_then(|it| serde_json::to_value(it).ok());
         let asked = context.meta.get(LOG_LEVEL).cloned();
         Client {
             name: Arc::clone(name),
             peer: context.peer.clone(),
-            abilities: match abilities {
-                Some(Value::Object(abilities)) => abilities,
-                _ => Map::new(),
-            },
+            aside: context.extensions.get().cloned(),
+            abilities,
             progress: context.meta.get_progress_token(),
             logs: match era {
                 Era::Session => Logs::AsSet(Arc::clone(level)),
@@ -78,6 +77,11 @@ impl Client {
             },
             hung_up: hung_up.clone(),
         }
+    }
+
+    /// Whether anything can be asked of it.
+    pub(crate) fn is_able(&self) -> bool {
+        !self.abilities.is_empty()
     }
 
     async fn ask_one(&self, question: Question) -> Result<Value, Unanswered> {
@@ -103,6 +107,15 @@ impl Client {
     }
 }
 
+/// What a request's client can do, as it said.
+pub(crate) fn abilities(context: &RequestContext<RoleServer>) -> Arc<Map<String, Value>> {
+    let said = context.client_capabilities();
+    match said.and_then(|it| serde_json::to_value(it).ok()) {
+        Some(Value::Object(abilities)) => Arc::new(abilities),
+        _ => Arc::default(),
+    }
+}
+
 fn gravity(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,
@@ -119,7 +132,7 @@ fn gravity(level: LoggingLevel) -> u8 {
 #[async_trait]
 impl Caller for Client {
     fn abilities(&self) -> Map<String, Value> {
-        self.abilities.clone()
+        Map::clone(&self.abilities)
     }
 
     fn log_level(&self) -> Option<String> {
@@ -153,6 +166,9 @@ impl Caller for Client {
                 let mut params = ProgressNotificationParam::new(token, progress);
                 params.total = total;
                 params.message = message;
+                if let Some(aside) = &self.aside {
+                    return aside.tell("notifications/progress", &params);
+                }
                 self.peer.notify_progress(params).await
             }
             Notice::Log {
@@ -166,6 +182,9 @@ impl Caller for Client {
                 };
                 let mut params = LoggingMessageNotificationParam::new(level, data);
                 params.logger = logger;
+                if let Some(aside) = &self.aside {
+                    return aside.tell("notifications/message", &params);
+                }
                 self.peer.notify_logging_message(params).await
             }
             // It waits for the end as for any other call.

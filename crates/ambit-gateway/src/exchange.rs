@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ambit_core::digest::Digest;
 use ambit_runtime::CancellationToken;
-use ambit_runtime::conversation::{Answers, Caller as _, Questions};
+use ambit_runtime::conversation::{Answers, Questions};
 use rmcp::model::ErrorData;
 use serde_json::json;
 
@@ -44,13 +44,24 @@ impl Round {
         era: Era,
         cancel: &CancellationToken,
     ) -> Result<Rounded, ErrorData> {
-        let has_rounds =
-            !client.abilities().is_empty() || self.answers.is_some() || self.state.is_some();
+        let has_rounds = client.is_able() || self.answers.is_some() || self.state.is_some();
         if era == Era::Session || !has_rounds {
             // It can be run where it stands.
             let ended = front.call(wanted, Arc::new(client), cancel).await;
             return Ok(Rounded::Ended(Arc::new(ended)));
         }
+        Box::pin(self.hold(front, wanted, client, rounds, cancel)).await
+    }
+
+    /// The same for a call that may outlive its request.
+    async fn hold(
+        self,
+        front: &Arc<Front>,
+        wanted: Wanted,
+        client: Client,
+        rounds: &Rounds,
+        cancel: &CancellationToken,
+    ) -> Result<Rounded, ErrorData> {
         let about = about(front, &wanted);
         let call = match self.state {
             Some(word) => {

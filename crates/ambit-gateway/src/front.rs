@@ -1,5 +1,4 @@
-//! One client's session: what it is shown, what it calls, and when its lists change. Of the protocol
-//! it knows what a tool looks like: lists are asked for far more often than they change.
+//! One client's session: what it is shown, what it calls, and when its lists change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,6 @@ use ambit_core::grant::GrantProblem;
 use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::intent::CallId;
 use ambit_core::observation::Observation;
-use ambit_core::projection::ToolFormat;
 use ambit_runtime::conversation::Caller;
 use ambit_runtime::discovery::TurnRequest;
 use ambit_runtime::injection::{LOAD_SKILL, READ_RESOURCE, SKILL_SEARCH, TOOL_SEARCH};
@@ -17,11 +15,10 @@ use ambit_runtime::provider::Provider;
 use ambit_runtime::session::{Session, SessionSpec};
 use ambit_runtime::{CallRequest, CancellationToken};
 use parking_lot::Mutex;
-use rmcp::model::Tool;
 use serde_json::{Value, json};
 
+use crate::listing::Listing;
 use crate::lists::Lists;
-use crate::map;
 use crate::style::Style;
 
 /// Which lists are not what the client was told.
@@ -33,7 +30,7 @@ pub(crate) struct Changes {
 }
 
 /// What a call became, and what it did to the lists.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) changes: Changes,
@@ -41,7 +38,7 @@ pub(crate) struct Ended {
 }
 
 /// What became of a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     Observed(CallId, Observation),
     /// Nothing of that name is there to be called.
@@ -68,7 +65,7 @@ impl Wanted {
 
 /// All lists as they were at one time.
 pub(crate) struct Snapshot {
-    tools: Arc<Vec<Tool>>,
+    tools: Arc<Listing>,
     lists: Arc<Lists>,
 }
 
@@ -95,7 +92,7 @@ pub(crate) struct Front {
 struct Shown {
     /// What was searched for last: the nearest thing to a task that a client lets on.
     goal: String,
-    tools: Arc<Vec<Tool>>,
+    tools: Arc<Listing>,
     lists: Arc<Lists>,
 }
 
@@ -136,7 +133,7 @@ impl Front {
     }
 
     /// The tool list.
-    pub(crate) fn tools(&self) -> Arc<Vec<Tool>> {
+    pub(crate) fn listing(&self) -> Arc<Listing> {
         Arc::clone(&self.shown.lock().tools)
     }
 
@@ -171,13 +168,16 @@ impl Front {
 
     /// Begins a turn if there is a reason for one: something was found, or the catalog changed.
     pub(crate) async fn catch_up(&self) -> Changes {
-        match self.session.is_behind() {
-            true => {
-                self.session.renew().await;
-                self.turn(None)
-            }
-            false => Changes::default(),
+        self.catch_up_with(None).await
+    }
+
+    async fn catch_up_with(&self, goal: Option<String>) -> Changes {
+        if !self.session.is_behind() {
+            return Changes::default();
         }
+        // Seldom, and every call has room for it.
+        Box::pin(self.session.renew()).await;
+        self.turn(goal)
     }
 
     /// Takes one call through the pipeline. It is recorded even if there is nothing to call.
@@ -190,13 +190,7 @@ impl Front {
         let wanted_name = wanted.name().to_owned();
         let (is_known, query, request) = self.request(wanted);
         let report = self.session.call_for(request, caller, cancel).await;
-        let changes = match self.session.is_behind() {
-            true => {
-                self.session.renew().await;
-                self.turn(query)
-            }
-            false => Changes::default(),
-        };
+        let changes = self.catch_up_with(query).await;
         Ended {
             outcome: match is_known {
                 true => Outcome::Observed(report.call, report.observation),
@@ -265,18 +259,7 @@ impl Front {
             goal: shown.goal.clone(),
             ..TurnRequest::default()
         });
-        let catalog = self.market.catalog();
-        let effects = |definition: &Value| {
-            let name = definition.get("name")?.as_str()?;
-            Some(catalog.get(visible.find(name)?)?.effects)
-        };
-        let projected = self.session.projection(ToolFormat::Mcp).tools.into_iter();
-        let tools: Vec<Tool> = projected
-            .filter_map(|definition| {
-                let effects = effects(&definition)?;
-                map::tool(definition, effects)
-            })
-            .collect();
+        let tools = Listing::of(&self.session, &self.market.catalog());
         let lists = Lists::of(&self.market, &visible);
         let changes = Changes {
             tools: *shown.tools != tools,

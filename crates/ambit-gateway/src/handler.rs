@@ -5,35 +5,38 @@
     reason = "log levels and subscriptions are of the session era, which is served here"
 )]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ambit_runtime::CancellationToken;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::SessionSpec;
+use http::request::Parts;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
+    ClientCapabilities, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
-use serde_json::Value;
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
-use crate::caller::{Client, Level};
+use crate::caller::{Client, Level, abilities};
 use crate::client::{ClientTable, ClientWays};
 use crate::completion;
 use crate::exchange::{Round, Rounded};
 use crate::front::{Front, Outcome, Wanted};
-use crate::http::CallCounts;
+use crate::http::{AtHome, CallCounts};
 use crate::instructions::{ABOUT, instructions};
+use crate::listing::Listing;
 use crate::map;
 use crate::news::{self, Subscriptions};
 use crate::rounds::Rounds;
+use crate::running::Running;
 use crate::shared::{LONGEST_NAME, SharedFronts};
 use crate::skills;
 use crate::style::{Era, Style};
@@ -45,6 +48,10 @@ pub(crate) struct Handler {
     pub(crate) style: Option<Style>,
     pub(crate) clients: Arc<ClientTable>,
     pub(crate) front: OnceCell<Arc<Front>>,
+    /// The client, once it has said hello as those of the session era do.
+    pub(crate) greeted: OnceLock<Peer<RoleServer>>,
+    /// What it can do, once it has called.
+    pub(crate) abilities: OnceLock<Arc<Map<String, Value>>>,
     /// Where requests without a session find one; without it, all that come here share `front`.
     pub(crate) shared: Option<Arc<SharedFronts>>,
     /// Calls between two requests.
@@ -54,6 +61,10 @@ pub(crate) struct Handler {
     pub(crate) level: Level,
     pub(crate) subscriptions: Subscriptions,
     pub(crate) counts: Arc<CallCounts>,
+    /// What is answered past the SDK.
+    pub(crate) running: Running,
+    /// Where its session is kept, if it has one over HTTP.
+    pub(crate) at_home: Option<AtHome>,
 }
 
 impl Handler {
@@ -69,12 +80,16 @@ impl Handler {
             style,
             clients: Arc::default(),
             front: OnceCell::new(),
+            greeted: OnceLock::new(),
+            abilities: OnceLock::new(),
             shared: None,
             rounds: Arc::default(),
             hung_up: CancellationToken::new(),
             level: Level::default(),
             subscriptions: Subscriptions::default(),
             counts: Arc::default(),
+            running: Running::default(),
+            at_home: None,
         }
     }
 
@@ -121,6 +136,27 @@ impl Handler {
         Ok(front)
     }
 
+    /// The tools that headers of requests are compared with.
+    fn compared_with(&self) -> Option<Arc<Listing>> {
+        let own = self.front.get().cloned();
+        let front = own.or_else(|| self.shared.as_ref()?.any())?;
+        Some(front.listing())
+    }
+
+    /// Whether arguments of any tool are to be said in headers, too.
+    pub(crate) fn has_header_arguments(&self) -> bool {
+        self.compared_with().is_some_and(|it| it.names_headers())
+    }
+
+    /// The tool list of a client of the session era.
+    pub(crate) async fn listing(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<Listing>, ErrorData> {
+        let front = self.current(context).await?;
+        Ok(front.listing())
+    }
+
     /// One call, or one more round of it.
     async fn call(
         &self,
@@ -135,7 +171,11 @@ impl Handler {
             // What a client calls itself there is no sign of who it is; its agent is.
             Era::Stateless => format!("agent:{}", self.spec.agent).into(),
         };
-        let client = Client::of(context, era, &name, &self.level, &self.hung_up);
+        let abilities = match era {
+            Era::Session => Arc::clone(self.abilities.get_or_init(|| abilities(context))),
+            Era::Stateless => abilities(context),
+        };
+        let client = Client::of(context, era, abilities, &name, &self.level, &self.hung_up);
         if era == Era::Session {
             let changes = front.catch_up().await;
             news::tell(&context.peer, changes).await;
@@ -178,9 +218,32 @@ impl ServerHandler for Handler {
         let front = self.front(&context, Era::Session).await?;
         let version = self.negotiate_initialize(&request)?.protocol_version;
         let peer = context.peer.clone();
-        self.subscriptions.follow(Arc::downgrade(&front), peer);
+        self.subscriptions
+            .follow(Arc::downgrade(&front), peer.clone());
+        let _ = self.greeted.set(peer);
         let info = map::server_config(Era::Session, instructions(&front));
         Ok(info.with_protocol_version(version))
+    }
+
+    /// A client that can be asked nothing is from now on answered past the SDK: a question would
+    /// need a way back that only the SDK has.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let can = context.peer.peer_info().map(|it| it.capabilities.clone());
+        let is_able = can.is_none_or(|it| it != ClientCapabilities::default());
+        let parts = context.extensions.get::<Parts>();
+        if let (false, Some(home), Some(parts)) = (is_able, &self.at_home, parts) {
+            home.settle(parts, &context.peer);
+        }
+    }
+
+    async fn on_cancelled(
+        &self,
+        cancelled: CancelledNotificationParam,
+        _: NotificationContext<RoleServer>,
+    ) {
+        if let Some(id) = &cancelled.request_id {
+            self.running.cancel(id);
+        }
     }
 
     async fn list_tools(
@@ -189,7 +252,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let front = self.current(&context).await?;
-        let tools = front.tools().as_ref().clone();
+        let tools = front.listing().tools().to_vec();
         let mut listed = ListToolsResult::with_all_items(tools);
         (listed.ttl_ms, listed.cache_scope) = map::hints(era(&context));
         Ok(listed)
@@ -197,10 +260,12 @@ impl ServerHandler for Handler {
 
     /// What a request's headers are compared with: its schema, and for each call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let own = self.front.get().cloned();
-        let front = own.or_else(|| self.shared.as_ref()?.any())?;
-        let tools = front.tools();
-        let schema = &tools.iter().find(|it| it.name == name)?.input_schema;
+        let listing = self.compared_with()?;
+        let schema = &listing
+            .tools()
+            .iter()
+            .find(|it| it.name == name)?
+            .input_schema;
         Some(Tool::new(name.to_owned(), "", Arc::clone(schema)))
     }
 

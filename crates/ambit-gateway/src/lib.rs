@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod aside;
 mod caller;
 pub mod client;
 mod completion;
@@ -11,13 +12,16 @@ mod held;
 pub mod http;
 mod input;
 mod instructions;
+mod listing;
 mod lists;
 mod map;
 mod news;
 mod rounds;
+mod running;
 mod serve;
 mod shared;
 mod skills;
+mod stdio;
 pub mod style;
 mod tasks;
 mod watching;

@@ -1,5 +1,7 @@
 //! Between Ambit's words and the protocol's.
 
+use std::sync::Arc;
+
 use ambit_core::code::Code;
 use ambit_core::effects::{Effect, Effects};
 use ambit_core::intent::CallId;
@@ -10,7 +12,7 @@ use rmcp::model::{
     CacheScope, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData,
     GetPromptResponse, GetPromptResult, Implementation, InputRequests, InputRequiredResult,
     JsonObject, MetaObject, Prompt, PromptMessage, ReadResourceResponse, ReadResourceResult,
-    Resource, ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool,
+    Resource, ResultType, Role, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID,
     ToolAnnotations,
 };
 use serde::de::DeserializeOwned;
@@ -79,21 +81,8 @@ pub(crate) fn hints(era: Era) -> (Option<u64>, Option<CacheScope>) {
     }
 }
 
-/// A tool of the list. One whose schema is not an object cannot be listed.
-pub(crate) fn tool(definition: Value, effects: Effects) -> Option<Tool> {
-    let mut tool: Tool = serde_json::from_value(definition).ok()?;
-    let own = annotations(effects);
-    let mut said = tool.annotations.take().unwrap_or_default();
-    // What its server left open is what Ambit takes it for.
-    said.read_only_hint = said.read_only_hint.or(own.read_only_hint);
-    said.destructive_hint = said.destructive_hint.or(own.destructive_hint);
-    said.open_world_hint = said.open_world_hint.or(own.open_world_hint);
-    tool.annotations = Some(said);
-    Some(tool)
-}
-
 /// What a client goes by when it asks per tool.
-fn annotations(effects: Effects) -> ToolAnnotations {
+pub(crate) fn annotations(effects: Effects) -> ToolAnnotations {
     let changes = effects.changes();
     let hints = ToolAnnotations::new()
         .read_only(!changes)
@@ -140,12 +129,12 @@ pub(crate) fn tool_response(rounded: Rounded) -> Result<CallToolResponse, ErrorD
     match rounded {
         Rounded::Asks(questions, word) => Ok(input_required(questions, word)?.into()),
         Rounded::Task(name, task) => Ok(tasks::created(&name, &task).into()),
-        Rounded::Ended(ended) => match &ended.outcome {
-            Outcome::Observed(call, observation) => match passed_on(observation) {
+        Rounded::Ended(ended) => match Arc::unwrap_or_clone(ended).outcome {
+            Outcome::Observed(call, observation) => match passed_on(&observation) {
                 Some(error) => Err(error),
-                None => Ok(tool_result(call, observation.clone()).into()),
+                None => Ok(tool_result(&call, observation).into()),
             },
-            Outcome::Unknown(name) => Err(unknown("tool", name)),
+            Outcome::Unknown(name) => Err(unknown("tool", &name)),
         },
     }
 }
@@ -388,7 +377,7 @@ mod tests {
                 output: Output {
                     content,
                     structured: Some(json!([1, null])),
-                    meta: None,
+                    ..Output::default()
                 },
                 result_ref: Some(ResultRef("r-1".to_owned())),
                 untrusted: true,

@@ -18,7 +18,11 @@ use crate::watching::{Updates, Watching};
 
 /// Tells a client of the session era which lists to read again.
 pub(crate) async fn tell(client: &Peer<RoleServer>, changes: Changes) {
-    let told = async {
+    if changes == Changes::default() {
+        return;
+    }
+    // Seldom, and every call has room for it.
+    let told = Box::pin(async {
         if changes.tools {
             client.notify_tool_list_changed().await?;
         }
@@ -29,7 +33,7 @@ pub(crate) async fn tell(client: &Peer<RoleServer>, changes: Changes) {
             client.notify_resource_list_changed().await?;
         }
         Ok::<_, rmcp::ServiceError>(())
-    };
+    });
     if let Err(error) = told.await {
         tracing::debug!(%error, "the client was not told of its new lists");
     }

@@ -1,16 +1,19 @@
 //! The stdio front: one process, one client, from the first line to the end of input.
 
+use std::io;
 use std::sync::Arc;
 
 use ambit_runtime::CancellationToken;
+use ambit_runtime::lines::LineWriter;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::session::SessionSpec;
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::io::stdio_pipes;
+use tokio::net::unix::pipe;
 
 use crate::client::ClientTable;
 use crate::handler::Handler;
 use crate::input::Input;
+use crate::stdio::Stdio;
 use crate::style::Style;
 
 /// How a client is served.
@@ -45,17 +48,30 @@ pub async fn serve_stdio(
     spec: SessionSpec,
     options: GatewayOptions,
 ) -> Result<(), GatewayError> {
-    let (from, to) = stdio_pipes();
-    let input = Input {
-        from,
-        ended: CancellationToken::new(),
-    };
-    let handler = Handler {
-        hung_up: input.ended.clone(),
+    let ended = CancellationToken::new();
+    let handler = Arc::new(Handler {
+        hung_up: ended.clone(),
         clients: Arc::new(options.clients),
         ..Handler::new(market, Arc::new(spec), options.style)
+    });
+    let serving = match pipes() {
+        Ok((from, to)) => {
+            let from = Input { from, ended };
+            let to = LineWriter::to_pipe(to);
+            let line = Stdio::new(from, to, Arc::clone(&handler), &options.stop);
+            serve_server_with_ct(handler, line, options.stop.clone()).await
+        }
+        // A terminal, a socket, a file: read and written by threads.
+        Err(_) => {
+            let from = Input {
+                from: tokio::io::stdin(),
+                ended,
+            };
+            let to = LineWriter::to(tokio::io::stdout());
+            let line = Stdio::new(from, to, Arc::clone(&handler), &options.stop);
+            serve_server_with_ct(handler, line, options.stop.clone()).await
+        }
     };
-    let serving = serve_server_with_ct(handler, (input, to), options.stop.clone()).await;
     let running = match serving {
         Ok(running) => running,
         // Somebody looked in and left.
@@ -74,4 +90,13 @@ pub async fn serve_stdio(
         Ok(QuitReason::JoinError(error)) | Err(error) => Err(GatewayError::Broken(error)),
         Ok(_) => Ok(()),
     }
+}
+
+/// Standard input and output, if they are pipes. They are opened once more: what others see of
+/// them stays as it is.
+fn pipes() -> io::Result<(pipe::Receiver, pipe::Sender)> {
+    let options = pipe::OpenOptions::new();
+    let from = options.open_receiver("/proc/self/fd/0")?;
+    let to = options.open_sender("/proc/self/fd/1")?;
+    Ok((from, to))
 }

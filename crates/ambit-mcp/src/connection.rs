@@ -14,6 +14,7 @@ use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::direct::Direct;
 use crate::error::McpError;
 use crate::flights::Flights;
 use crate::handshake::{Lasting, MAX_REASON, join};
@@ -34,6 +35,7 @@ pub(crate) struct Connection {
     table: RwLock<Arc<Table>>,
     news: ListNews,
     flights: Flights,
+    direct: Option<Direct>,
     keeper: Option<Arc<Keeper>>,
     watching: Watching,
     end: CancellationToken,
@@ -54,6 +56,7 @@ impl Connection {
             table: RwLock::default(),
             news,
             flights: joined.flights,
+            direct: joined.direct,
             keeper: lasting.keeper.clone(),
             watching: Watching::default(),
             end: joined.end,
@@ -111,6 +114,11 @@ impl Connection {
         &self.flights
     }
 
+    /// The way past the SDK, if there is one.
+    pub(crate) fn direct(&self) -> Option<&Direct> {
+        self.direct.as_ref()
+    }
+
     /// What it hears.
     pub(crate) fn news(&self) -> &ListNews {
         &self.news
@@ -129,15 +137,6 @@ impl Connection {
     /// What is offered, as listed last.
     pub(crate) fn table(&self) -> Arc<Table> {
         Arc::clone(&self.table.read())
-    }
-
-    /// What is offered, listed again if the server said that it changed.
-    pub(crate) async fn current_table(&self) -> Result<Arc<Table>, McpError> {
-        if self.news.is_stale() {
-            self.relist().await
-        } else {
-            Ok(self.table())
-        }
     }
 
     /// Lists everything again.

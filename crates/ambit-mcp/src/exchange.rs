@@ -13,7 +13,9 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
+use crate::calls::Gone;
 use crate::connection::Connection;
+use crate::direct::Brought;
 use crate::error::McpError;
 use crate::map::{self, Raw};
 use crate::results;
@@ -22,13 +24,12 @@ use crate::results;
 const MAX_ROUNDS: usize = 16;
 
 /// In a request's `_meta`: from which gravity on log lines are wanted.
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// What goes out again with an answer to the server's questions.
-#[derive(Default)]
-struct Round {
-    answers: Option<Answers>,
-    state: Option<String>,
+pub(crate) struct Round {
+    pub(crate) answers: Option<Answers>,
+    pub(crate) state: Option<String>,
 }
 
 /// The outer error is the connection's, the inner one the server's answer.
@@ -48,14 +49,33 @@ impl Connection {
             state: None,
         };
         for _ in 0..MAX_ROUNDS {
-            let request = request(raw, &arguments, round);
-            let result = match self.exchange(request, conversation).await? {
-                Ok(result) => result,
+            let brought = match (self.direct(), raw) {
+                (Some(direct), Raw::Tool(name)) => {
+                    let flights = self.flights();
+                    let exchange = direct.exchange(flights, name, &arguments, &round, conversation);
+                    match exchange.await {
+                        Ok(brought) => brought,
+                        Err(Gone) => {
+                            let closed = ServiceError::TransportClosed;
+                            return Err(Box::pin(self.lost(closed)).await);
+                        }
+                    }
+                }
+                _ => {
+                    let request = request(raw, &arguments, round);
+                    let result = Box::pin(self.exchange(request, conversation)).await?;
+                    result.map(|it| Brought::Other(Box::new(it)))
+                }
+            };
+            let result = match brought {
+                Ok(Brought::Output(output)) => return Ok(Ok(output)),
+                Ok(Brought::Other(result)) => *result,
                 Err(error) => return Ok(Err(map::refusal(&error))),
             };
             match result {
                 ServerResult::InputRequiredResult(asks) => {
-                    let asked = ask(asks.input_requests.unwrap_or_default(), conversation).await;
+                    let requests = asks.input_requests.unwrap_or_default();
+                    let asked = Box::pin(ask(requests, conversation)).await;
                     round = match asked {
                         Ok(answers) => Round {
                             answers: Some(answers),
@@ -65,7 +85,7 @@ impl Connection {
                     };
                 }
                 ServerResult::CreateTaskResult(task) => {
-                    return self.see_through(task, conversation).await;
+                    return Box::pin(self.see_through(task, conversation)).await;
                 }
                 result => return Ok(results::output(result)),
             }

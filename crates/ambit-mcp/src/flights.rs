@@ -123,7 +123,8 @@ impl Flights {
         })
     }
 
-    fn sent(&self, ticket: Ticket, id: &RequestId, token: Option<ProgressToken>) {
+    /// What its request is called on the wire.
+    pub(crate) fn sent(&self, ticket: Ticket, id: &RequestId, token: Option<ProgressToken>) {
         if let Some(entry) = self.0.lock().calls.get_mut(&ticket.0) {
             entry.request = Some(id.clone());
             entry.token = token;

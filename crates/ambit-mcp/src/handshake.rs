@@ -12,16 +12,17 @@ use parking_lot::Mutex;
 use reqwest::Url;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService,
+    ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, Service as _,
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::process::Command;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::calls::Calls;
+use crate::direct::{Direct, Introduction};
 use crate::egress::Dialer;
 use crate::error::McpError;
 use crate::flights::{Flights, Watched};
@@ -31,6 +32,7 @@ use crate::oauth::{Authorized, Keeper, TokenStore, challenge_in, login_needed};
 use crate::pace::Paced;
 use crate::process::{Process, StderrTail, inherited, launch};
 use crate::spec::{ServerSpec, Transport};
+use crate::stdio::Stdio;
 use crate::watchers::Watchers;
 
 /// Longest reason passed on from the other side.
@@ -103,6 +105,7 @@ pub(crate) struct Joined {
     pub(crate) process: Option<Process>,
     pub(crate) about: About,
     pub(crate) flights: Flights,
+    pub(crate) direct: Option<Direct>,
     pub(crate) end: CancellationToken,
     pub(crate) end_tasks: DropGuard,
 }
@@ -148,7 +151,7 @@ async fn attempt(
     let end_tasks = lost.clone().drop_guard();
     let flights = Flights::default();
     let listener = Listener::new(news.clone(), flights.clone());
-    let (process, opened) = match &spec.transport {
+    let (process, calls, opened) = match &spec.transport {
         Transport::Stdio {
             command,
             args,
@@ -162,16 +165,15 @@ async fn attempt(
                 command: command.clone(),
                 source,
             })?;
-            // Messages are bounded before they get here.
-            let transport = AsyncRwTransport::new_client(launched.stdout, launched.stdin)
-                .with_max_line_length(usize::MAX);
+            let calls = Calls::new(launched.stdin.clone());
+            let transport = Stdio::new(launched.stdout, launched.stdin, Arc::clone(&calls));
             let transport = Watched {
                 inner: Paced::new(transport),
                 flights: flights.clone(),
             };
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
-            (Some(launched.process), opened.await)
+            (Some(launched.process), Some(calls), opened.await)
         }
         Transport::Http { url, headers } => {
             let config = http_config(spec, url, headers)?;
@@ -183,7 +185,7 @@ async fn attempt(
             };
             let opened =
                 serve_client_with_lifecycle_and_ct(listener, transport, lifecycle, lost.clone());
-            (None, opened.await)
+            (None, None, opened.await)
         }
     };
     let service = match opened {
@@ -195,10 +197,19 @@ async fn attempt(
         let peer = service.peer().clone();
         tokio::spawn(listen(peer, filter, news.clone(), lost.clone()));
     }
+    let about = info.as_deref().map(about).unwrap_or_default();
+    let introduction = about.stateless.then(|| Introduction {
+        protocol: about.protocol.clone(),
+        client: service.service().get_info().client_info,
+    });
     Ok(Ok(Joined {
         flights,
+        direct: calls.map(|calls| Direct {
+            calls,
+            introduction,
+        }),
         end: lost,
-        about: info.as_deref().map(about).unwrap_or_default(),
+        about,
         service,
         process,
         end_tasks,

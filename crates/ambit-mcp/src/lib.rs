@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod breaker;
+mod calls;
 mod connection;
+mod direct;
 mod effects;
 mod egress;
 mod error;
@@ -25,6 +27,7 @@ mod side;
 mod skills;
 mod spec;
 mod status;
+mod stdio;
 mod tasks;
 mod watchers;
 mod watching;

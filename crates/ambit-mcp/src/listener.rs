@@ -146,11 +146,14 @@ impl Service<RoleClient> for Listener {
             ServerRequest::ListRootsRequest(_) => {
                 self.pass_on(QuestionKind::Roots, json!({}), origin).await
             }
-            other => Err(ErrorData::new(
-                ErrorCode::METHOD_NOT_FOUND,
-                format!("`{}` is not answered here", method(&other)),
-                None,
-            )),
+            ServerRequest::CustomRequest(it) => match QuestionKind::of_method(&it.method) {
+                Some(kind) => {
+                    let params = it.params.unwrap_or_else(|| json!({}));
+                    self.pass_on(kind, params, origin).await
+                }
+                None => Err(not_answered(&it.method)),
+            },
+            _ => Err(not_answered("this")),
         }
     }
 
@@ -175,11 +178,9 @@ impl Service<RoleClient> for Listener {
     }
 }
 
-fn method(request: &ServerRequest) -> String {
-    match request {
-        ServerRequest::CustomRequest(it) => it.method.clone(),
-        _ => "this".to_owned(),
-    }
+fn not_answered(method: &str) -> ErrorData {
+    let said = format!("`{method}` is not answered here");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, said, None)
 }
 
 /// What a stateless server has to be asked for to tell of it.

@@ -313,6 +313,7 @@ pub(crate) fn completed(result: CallToolResult) -> Result<Output, Failure> {
         content: result.content.into_iter().map(block).collect(),
         structured: result.structured_content,
         meta: result.meta.and_then(|it| serde_json::to_value(it).ok()),
+        ..Output::default()
     })
 }
 

@@ -38,7 +38,7 @@ impl<T> Paced<T> {
             inner,
             unanswered: Unanswered::default(),
             requests: Arc::new(Semaphore::new(UNANSWERED)),
-            schedule: Schedule(Instant::now()),
+            schedule: Schedule::new(),
         }
     }
 }
@@ -68,7 +68,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Paced<T> {
 
     /// All waiting comes before the message is taken: whoever drops this future loses nothing.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        if let Some(free) = self.schedule.full_until(Instant::now()) {
+        if let Some(free) = self.schedule.full() {
             sleep_until(free).await;
         }
         let permit = Arc::clone(&self.requests).acquire_owned().await.ok()?;
@@ -98,10 +98,19 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Paced<T> {
 }
 
 /// Until when time is taken up.
-struct Schedule(Instant);
+pub(crate) struct Schedule(Instant);
 
 impl Schedule {
-    fn book(&mut self, now: Instant) {
+    pub(crate) fn new() -> Self {
+        Schedule(Instant::now())
+    }
+
+    /// When the next may be taken, if not now. The clock is looked at only if it matters.
+    pub(crate) fn full(&self) -> Option<Instant> {
+        self.full_until(Instant::now())
+    }
+
+    pub(crate) fn book(&mut self, now: Instant) {
         self.0 = self.0.max(now) + STEP;
     }
 

@@ -10,11 +10,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use ambit_runtime::lines::LineWriter;
 use ambit_runtime::process::GroupGuard;
 use ambit_runtime::watchdog;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -56,7 +58,7 @@ pub(crate) struct Process {
 /// A child and its streams.
 pub(crate) struct Launched {
     pub(crate) process: Process,
-    pub(crate) stdin: ChildStdin,
+    pub(crate) stdin: LineWriter,
     pub(crate) stdout: Messages<ChildStdout>,
 }
 
@@ -91,11 +93,12 @@ pub(crate) fn launch(
         unfinished: 0,
         ending: Arc::clone(&ending),
     };
+    let stdin = pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?;
     tokio::spawn(keep_stderr(errors, Arc::clone(stderr), lost.clone()));
     tokio::spawn(reap(child, group, ending, lost));
     Ok(Launched {
         process,
-        stdin,
+        stdin: LineWriter::to_pipe(stdin),
         stdout,
     })
 }

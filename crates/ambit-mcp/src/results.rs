@@ -37,7 +37,7 @@ fn prompt(result: &GetPromptResult) -> Output {
     Output {
         content: messages.map(|it| map::block(it.content.clone())).collect(),
         structured: Some(without_cache_hints(whole)),
-        meta: None,
+        ..Output::default()
     }
 }
 
@@ -53,8 +53,7 @@ fn resource(result: &ReadResourceResult) -> Output {
             .into_iter()
             .map(|it| Content::Block(json!({"type": "resource", "resource": it})))
             .collect(),
-        structured: None,
-        meta: None,
+        ..Output::default()
     }
 }
 

@@ -136,14 +136,18 @@ impl McpServer {
             answered: false,
         };
         let reply = async {
-            let mut table = connection.current_table().await?;
+            // What seldom happens is in boxes: every call has room for all of this.
+            let mut table = match connection.news().is_stale() {
+                true => Box::pin(connection.relist()).await?,
+                false => connection.table(),
+            };
             let changed = |table: &Table| {
                 let now = table.find(id).and_then(|(_, content)| content);
                 definition.is_some() && definition != now
             };
             if changed(&table) {
                 // It may have changed since without saying so, to what was judged.
-                table = connection.relist().await?;
+                table = Box::pin(connection.relist()).await?;
             }
             let Some((raw, _)) = table.find(id) else {
                 let gone = format!("server `{}` does not offer `{id}` any more", self.spec.name);
@@ -162,7 +166,10 @@ impl McpServer {
             let read = skills::address(raw, &arguments).map(str::to_owned);
             let answer = connection.run(raw, arguments, conversation).await?;
             Ok(match (answer, read) {
-                (Ok(output), Some(uri)) => Side(Arc::clone(self)).fitting(&uri, output).await,
+                (Ok(output), Some(uri)) => {
+                    let side = Side(Arc::clone(self));
+                    Box::pin(side.fitting(&uri, output)).await
+                }
                 (answer, _) => answer,
             })
         }

@@ -119,7 +119,7 @@ async fn one_call(
         },
         EventBody::ToolPermission {
             call: call.clone(),
-            input: PermissionInput::default(),
+            input: Default::default(),
             decision: PermissionDecision::Allow {
                 reason: AllowReason::Mode,
             },

@@ -240,16 +240,15 @@ impl DescriptorCache {
 
     /// A definition seen before.
     pub fn definition(&self, digest: &Digest) -> Option<CapabilityManifest> {
-        let text: String = self
-            .connection
-            .lock()
-            .query_row(
-                "SELECT manifest FROM definitions WHERE digest = ?1",
-                [digest.to_string()],
-                |row| row.get(0),
-            )
-            .ok()?;
-        serde_json::from_str(&text).ok()
+        let connection = self.connection.lock();
+        connection
+            .prepare_cached("SELECT manifest FROM definitions WHERE digest = ?1")
+            .and_then(|mut it| {
+                it.query_row([digest.to_string()], |row| {
+                    Ok(serde_json::from_str(row.get_ref(0)?.as_str()?).ok())
+                })
+            })
+            .ok()?
     }
 
     /// The number of this catalog content: the last one's if nothing changed, the next otherwise.

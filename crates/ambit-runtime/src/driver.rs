@@ -219,12 +219,20 @@ impl Drive<'_> {
             Effect::Ask => match &step.state {
                 CallState::Asking(pending) => {
                     self.recorder.hand_over();
-                    self.ask(pending).await
+                    Box::pin(self.ask(pending)).await
                 }
                 _ => Fact::Cancelled,
             },
-            Effect::RunBeforeHooks => self.hooks(HookStage::Before, None).await,
-            Effect::RunAfterHooks(output) => self.hooks(HookStage::After, Some(output)).await,
+            // What seldom happens is in boxes: every call has room for all of this.
+            Effect::RunBeforeHooks | Effect::RunAfterHooks(_)
+                if self.session.scope.market.parts.hooks.is_empty() =>
+            {
+                Fact::HooksPassed { notes: Vec::new() }
+            }
+            Effect::RunBeforeHooks => Box::pin(self.hooks(HookStage::Before, None)).await,
+            Effect::RunAfterHooks(output) => {
+                Box::pin(self.hooks(HookStage::After, Some(output))).await
+            }
             Effect::RecordStart(permitted) => {
                 let market = &self.session.scope.market;
                 let object = market.definition_object(permitted.capability());

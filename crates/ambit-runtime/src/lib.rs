@@ -17,6 +17,8 @@ pub mod hook;
 mod indexed;
 pub mod injection;
 pub mod journal;
+pub mod lines;
+mod listed;
 pub mod marketplace;
 pub mod observed;
 pub mod past;

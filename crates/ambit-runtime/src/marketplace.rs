@@ -206,6 +206,12 @@ impl CapabilityMarketplace {
         Some(found)
     }
 
+    /// The same for somebody who looks at it once: what was not at hand is not kept.
+    pub(crate) fn definition_in_passing(&self, digest: &Digest) -> Option<Arc<CapabilityManifest>> {
+        let kept = self.definitions.lock().get(digest).cloned();
+        kept.or_else(|| self.parts.cache.definition(digest).map(Arc::new))
+    }
+
     /// A capability in full, compiled once per definition. Nothing where its definition is not to
     /// be had or its schemas cannot be used: it cannot be called then.
     pub fn load(&self, id: &CapabilityId) -> Option<Arc<LoadedCapability>> {

@@ -121,6 +121,7 @@ impl SessionPast {
         if let (Some(id), Some(effects)) = (&known.id, known.started) {
             if quotes(record.code) {
                 self.taint = self.taint.after_call(id, effects);
+                self.taint.saw_untrusted |= record.untrusted;
             }
             self.heard.recall(id, &record);
         }

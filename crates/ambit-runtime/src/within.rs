@@ -21,6 +21,19 @@ pub struct Within {
     pub(crate) taint: Taint,
 }
 
+impl Within {
+    /// Nobody bounds it, but what it is told came from outside.
+    pub fn having_seen_outside() -> Self {
+        Within {
+            taint: Taint {
+                saw_untrusted: true,
+                ..Taint::default()
+            },
+            ..Within::default()
+        }
+    }
+}
+
 /// Bounds, with what a person has said since the work was asked for. They were shown the whole
 /// chain, so it is an answer to each in it. What they once said for good to the agent at the end
 /// is not: it said nothing of those who ask it now.

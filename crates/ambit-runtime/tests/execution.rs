@@ -277,6 +277,7 @@ async fn a_known_secret_leaves_in_no_direction() {
         ],
         structured: Some(json!({"n": 1, "more": [CANARY], CANARY: true})),
         meta: Some(json!({"key": CANARY})),
+        from_outside: false,
     };
     let broken = Output::text("x").with_structured(json!({"n": CANARY}));
     let tools = vec![

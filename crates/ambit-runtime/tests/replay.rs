@@ -163,7 +163,7 @@ async fn a_changed_record_does_not_replay() {
             decision: PermissionDecision::Ask { .. },
             ..
         } => {
-            input.mode = Mode::Auto;
+            Arc::make_mut(input).mode = Mode::Auto;
             true
         }
         _ => false,

@@ -70,8 +70,7 @@ impl LoadedSkill {
             content: vec![Content::Block(
                 json!({"type": "resource", "resource": resource}),
             )],
-            structured: None,
-            meta: None,
+            ..Output::default()
         })
     }
 }

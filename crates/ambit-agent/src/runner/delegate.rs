@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use ambit_core::diff::VisibleDiff;
 use ambit_core::event::EventBody;
+use ambit_core::intent::CallId;
 use ambit_core::lineage::Lineage;
+use ambit_core::run::RunEnd;
 use ambit_runtime::CancellationToken;
 use ambit_runtime::conversation::Conversation;
 use ambit_runtime::delegate::{Colleague, Delegate, Delegated, DelegatedTask, Worker};
@@ -18,6 +20,7 @@ use super::limits::{Meter, recorded};
 use super::profile::AgentProfile;
 use super::transcript::shortened;
 use super::{AgentRunner, Place, Task};
+use crate::usage::Usage;
 
 /// How often the call that waits is kept from its deadline. The sub-agent has limits of its own.
 const STILL_AT_IT: Duration = Duration::from_secs(10);
@@ -94,6 +97,31 @@ impl SessionDelegate {
     }
 }
 
+/// Records the end of a delegation, also where nobody waits for it any more.
+struct OpenDelegation<'a> {
+    parent: &'a Session,
+    call: CallId,
+    child: String,
+    finished: Option<(RunEnd, u32, Usage)>,
+}
+
+impl Drop for OpenDelegation<'_> {
+    fn drop(&mut self) {
+        let stopped = (RunEnd::Interrupted, 0, Usage::default());
+        let (ended, turns, usage) = self.finished.take().unwrap_or(stopped);
+        self.parent.record(
+            EventBody::DelegationFinished {
+                call: self.call.clone(),
+                child: std::mem::take(&mut self.child),
+                ended,
+                turns,
+                usage: recorded(&usage),
+            },
+            Vec::new(),
+        );
+    }
+}
+
 #[async_trait]
 impl Delegate for SessionDelegate {
     fn colleagues(&self) -> Vec<Colleague> {
@@ -155,6 +183,12 @@ impl Delegate for SessionDelegate {
             Vec::new(),
         );
         let session = Arc::clone(&run.session);
+        let mut open = OpenDelegation {
+            parent: &parent,
+            call: task.call,
+            child: child.clone(),
+            finished: None,
+        };
         let report = {
             let mut tick = tokio::time::interval(STILL_AT_IT);
             let mut working = run.go();
@@ -167,16 +201,8 @@ impl Delegate for SessionDelegate {
             }
         };
         parent.absorb(&session);
-        parent.record(
-            EventBody::DelegationFinished {
-                call: task.call,
-                child: child.clone(),
-                ended: report.ended,
-                turns: report.turns,
-                usage: recorded(&report.usage),
-            },
-            Vec::new(),
-        );
+        open.finished = Some((report.ended, report.turns, report.usage));
+        drop(open);
         Ok(Delegated {
             answer: report.answer,
             session: child,

@@ -131,10 +131,10 @@ impl AgentRunner {
         spec.callbacks.delegate = Some(Arc::clone(&delegate) as _);
         let (session, transcript, goal) = match task {
             Task::Begin(goal) => {
-                let opened = match spec.within.is_some() {
+                let opened = match place.lineage.agents().len() {
+                    1 => self.market.open_session_at(FRONT, spec).await,
                     // Only whoever asked can go on with it.
-                    true => self.market.open_session(spec).await,
-                    false => self.market.open_session_at(FRONT, spec).await,
+                    _ => self.market.open_session(spec).await,
                 };
                 let session = opened.map_err(RunError::Grants)?;
                 let mut transcript = Transcript::default();

@@ -21,7 +21,7 @@ use super::calls::{Calls, Intent};
 use super::limits::recorded;
 use super::news::RunNews;
 use super::profile::AgentProfile;
-use super::prompt::{About, Told, system};
+use super::prompt::{About, Prompt, Told, system};
 use super::report::{Exposure, RunReport, title};
 use super::transcript::{self, Transcript, shortened};
 use super::window::{Pressure, make_room};
@@ -40,9 +40,11 @@ pub(super) struct Run {
     transcript: Transcript,
     goal: String,
     /// Made with the first turn.
-    system: Option<Vec<String>>,
+    prompt: Option<Prompt>,
     told: Told,
     touched: BTreeSet<String>,
+    /// The turn that called last.
+    called_in: u32,
     turns: u32,
     calls: u32,
     exposure: Exposure,
@@ -79,9 +81,10 @@ impl Run {
             cancel,
             transcript,
             goal,
-            system: None,
+            prompt: None,
             told: Told::default(),
             touched: BTreeSet::new(),
+            called_in: 0,
             turns: 0,
             calls: 0,
             exposure: Exposure::default(),
@@ -101,7 +104,7 @@ impl Run {
                 break end;
             }
         };
-        self.settle(0);
+        self.settle();
         let report = RunReport {
             session: self.session.id().clone(),
             title: title(&self.runner.market.redactor().written(&self.goal)),
@@ -145,7 +148,7 @@ impl Run {
         let mut turn = self.session.next_turn(&request, format).await;
         self.tell(RunNews::Turn(&turn));
         self.explain(&turn);
-        self.settle(turn.turn);
+        self.settle();
         self.exposure.shown += u64::from(turn.tokens.exposed);
         self.exposure.whole += u64::from(turn.tokens.catalog);
         let projection = Projection {
@@ -179,7 +182,7 @@ impl Run {
     /// Puts what came into view before the model: all of it in the prompt of the first turn, later
     /// news at the end of the conversation.
     fn explain(&mut self, turn: &TurnReport) {
-        if self.system.is_none() {
+        if self.prompt.is_none() {
             let spec = &self.profile.spec;
             let about = About {
                 agent: &spec.agent,
@@ -187,7 +190,7 @@ impl Run {
                 channel: &self.session.bounds().channel,
                 instructions: &self.profile.instructions,
             };
-            self.system = Some(system(&about, turn, &mut self.told));
+            self.prompt = Some(system(&about, turn, &mut self.told));
             return;
         }
         let news = self.told.news(turn);
@@ -201,11 +204,10 @@ impl Run {
     }
 
     /// Records what is new in the conversation.
-    fn settle(&mut self, turn: u32) {
+    fn settle(&mut self) {
         let redactor = self.runner.market.redactor();
         for (message, written) in self.transcript.settle(redactor) {
-            // What calls brought belongs to the turn that called.
-            if let Some(body) = transcript::event(turn.saturating_sub(1), message, &written) {
+            if let Some(body) = transcript::event(self.called_in, message, &written) {
                 let object = (written.digest, written.json);
                 self.session.record(body, vec![object]);
             }
@@ -232,11 +234,8 @@ impl Run {
     }
 
     fn make_room(&mut self, turn: &TurnReport, pressure: Pressure) {
-        let system = self.system.iter().flatten();
-        let system: u64 = system
-            .map(|it| u64::from(ambit_runtime::tokens::count(it)))
-            .sum();
-        let beside = system + u64::from(turn.tokens.exposed);
+        let prompt = self.prompt.as_ref().map_or(0, Prompt::tokens);
+        let beside = prompt + u64::from(turn.tokens.exposed);
         let made = make_room(
             &mut self.transcript,
             &self.session,
@@ -256,9 +255,10 @@ impl Run {
         projection: &Projection,
     ) -> Result<ModelTurn, EngineError> {
         let engine = Arc::clone(&self.profile.engine);
-        let system = self.system.as_deref().unwrap_or_default();
+        let nothing = Prompt::default();
+        let prompt = self.prompt.as_ref().unwrap_or(&nothing);
         let shown = u64::from(turn.tokens.exposed);
-        let (request, tokens) = self.transcript.request(&projection.tools, shown, system);
+        let (request, tokens) = self.transcript.request(&projection.tools, shown, prompt);
         self.exposure.requested += tokens.total();
         self.exposure.prefix += tokens.prefix;
         self.session.record(
@@ -273,7 +273,7 @@ impl Run {
             Vec::new(),
         );
         let request = ModelRequest {
-            system,
+            system: &prompt.blocks,
             projection,
             messages: self.transcript.messages(),
             options: ModelOptions::default(),
@@ -316,6 +316,7 @@ impl Run {
                 }
             });
         }
+        self.called_in = turn;
         self.calls += intents.len() as u32;
         let calls = Calls {
             session: &self.session,

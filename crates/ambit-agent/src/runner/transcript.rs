@@ -11,6 +11,7 @@ use ambit_core::run::RequestTokens;
 use ambit_runtime::tokens::count;
 use serde_json::Value;
 
+use super::prompt::Prompt;
 use crate::message::{Arguments, AssistantPart, Message};
 
 /// How much of a text an event quotes.
@@ -112,23 +113,22 @@ impl Transcript {
         &mut self,
         tools: &[Value],
         shown: u64,
-        system: &[String],
+        prompt: &Prompt,
     ) -> (Digest, RequestTokens) {
         let share = shown.checked_div(tools.len() as u64).unwrap_or(0);
         let tools = tools.iter().map(|it| (Digest::of_json(it), share));
-        let system = system.iter();
-        let system = system.map(|it| (Digest::of_bytes(it.as_bytes()), u64::from(count(it))));
-        let system: Vec<(Digest, u64)> = system.collect();
-        let in_system: u64 = system.iter().map(|it| it.1).sum();
         let messages = self.entries.iter().map(|it| (it.digest, it.tokens));
-        let pieces: Vec<(Digest, u64)> = tools.chain(system).chain(messages).collect();
+        let pieces: Vec<(Digest, u64)> = tools
+            .chain(prompt.pieces.iter().copied())
+            .chain(messages)
+            .collect();
         let same = self.requested.iter().zip(&pieces);
         let same = same.take_while(|(before, now)| before.0 == now.0);
         let prefix = same.map(|(_, now)| now.1).sum();
         let request = Digest::of_fields(pieces.iter().map(|it| it.0.as_bytes().as_slice()));
         self.requested = pieces;
         let tokens = RequestTokens {
-            system: in_system,
+            system: prompt.tokens(),
             tools: shown,
             messages: self.tokens(),
             prefix,

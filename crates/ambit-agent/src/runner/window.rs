@@ -142,7 +142,9 @@ fn summary(session: &Session, skill: &str) -> String {
     let catalog = session.market().catalog();
     let id = ambit_core::id::CapabilityId::skill(skill).ok();
     let found = id.and_then(|id| catalog.get(&id).cloned());
-    found.map_or(String::new(), |it| format!(": {}", it.summary))
+    found.map_or(String::new(), |it| {
+        format!(": {}", it.summary.trim_end_matches('.'))
+    })
 }
 
 /// Which calls loaded which skill.

@@ -37,12 +37,11 @@ async fn a_session_goes_on_word_for_word() {
     let second = stage.run(&engine, again(Some("what colour?"))).await;
     assert_eq!(second.session, first.session);
     assert_eq!(second.answer, "Yes, red ones.");
-    let requests = engine.requests.lock();
+    let requests = engine.requests.lock().clone();
     let (before, after) = (&requests[1], &requests[2]);
     assert_eq!(&after[..before.len()], &before[..]);
     assert_eq!(after[before.len()], Message::assistant("Apples."));
     assert_eq!(after[before.len() + 1], Message::user("what colour?"));
-    drop(requests);
     stage.assert_replays(&first.session).await;
 }
 
@@ -98,4 +97,29 @@ async fn old_results_make_room_and_can_be_read_again() {
     let resumed = engine.requests.lock()[0].clone();
     let compacted = requests.last().unwrap();
     assert_eq!(&resumed[..compacted.len()], &compacted[..]);
+}
+
+#[tokio::test]
+async fn a_loaded_skill_leaves_a_line_that_loads_it_again() {
+    let long = "Do this, then that, and look twice. ".repeat(60);
+    let says = Behaviour::Returns(Output::text(long));
+    let skills = FixtureResolver::lines("skills", "skill__review reads", &says);
+    let kit = FixtureResolver::lines("kit", "local__kit__look reads", &says);
+    let bench = Bench::default()
+        .with(Arc::new(skills), json!({}))
+        .with(Arc::new(kit), json!({}));
+    let mut turns = vec![json!({"calls": [call("load_skill", json!({"name": "review"}))]})];
+    turns.extend((0..8).map(|_| json!({"calls": [call("kit__look", json!({}))]})));
+    turns.push(json!({"say": "done"}));
+    let engine = Heard::in_window(Value::from(turns), 6_000);
+    let report = Stage::new(bench).run(&engine, begin("review it")).await;
+    assert_eq!(report.ended, RunEnd::Answered, "{:?}", report.error);
+    let requests = engine.requests.lock().clone();
+    let Some(Message::Results { results }) = requests.last().and_then(|it| it.get(2)) else {
+        panic!("{requests:?}");
+    };
+    assert_eq!(
+        results[0].content[0].as_text().unwrap(),
+        "[the skill `review` was loaded here: Does review. Load it again with load_skill before you follow it further]"
+    );
 }

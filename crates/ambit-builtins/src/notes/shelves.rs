@@ -292,7 +292,22 @@ impl Notes {
         })
     }
 
+    /// The folders of other agents: those that have written, and those that came with an import.
     fn others(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let mut others = self.known_others()?;
+        let beside = std::fs::read_dir(self.store.folder().join("notes"));
+        for folder in beside.into_iter().flatten().flatten() {
+            let name = folder.file_name().to_string_lossy().into_owned();
+            let is_known = others.iter().any(|(agent, _)| *agent == name);
+            if is_owner(&name) && name != self.agent && !is_known {
+                others.push((name, folder.path()));
+            }
+        }
+        others.sort();
+        Ok(others)
+    }
+
+    fn known_others(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
         self.store.read(|it| {
             let mut rows = it.prepare(
                 "SELECT agent, folder FROM note_folders WHERE agent <> ?1 ORDER BY agent",

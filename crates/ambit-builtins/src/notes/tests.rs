@@ -11,6 +11,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::document::Mark;
 use super::shelves::{Limits, Notes, Root};
 use super::{NotesResolver, tools};
 use crate::Builtins;
@@ -275,6 +276,27 @@ fn shared_notes_can_be_read_and_not_changed() {
         );
     }
     assert_eq!(fixture.content("data/notes/coder/checklist.md"), before);
+}
+
+#[test]
+fn an_export_has_the_files() {
+    let (here, there) = (Fixture::new(), Fixture::new());
+    here.of("coder").save("Plan", "x").unwrap();
+    let shared = here
+        .of("coder")
+        .change_head("plan", |it| it.mark(Mark::Shared));
+    shared.unwrap();
+    let dump = here.store().export().unwrap();
+    assert_eq!(there.store().import(&dump).unwrap(), 1);
+    let moved = there.of("coder");
+    let read =
+        |fixture: &Fixture, notes| text(fixture, notes, "read_note", json!({"note": "plan"}));
+    assert_eq!(read(&there, &moved), read(&here, &here.of("coder")));
+    let other = text(&there, &there.of("other"), "list_notes", json!({}));
+    assert!(
+        other.starts_with("coder/plan: Plan (shared by coder"),
+        "{other}"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rusqlite::{Transaction, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Part, Store, StoreError};
+use super::{Part, Store, StoreError, folder};
 
 /// What a store holds, by capability key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,13 +25,27 @@ pub struct PartDump {
     pub version: i64,
     /// The rows of each table.
     pub tables: BTreeMap<String, Vec<Map<String, Value>>>,
+    /// The files beside them, by their paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, Value>,
+}
+
+/// Capabilities that keep files a person would want to open, and the folder each keeps them in.
+const WITH_FILES: &[(&str, &str)] = &[("notes", "notes"), ("self", "agents")];
+
+fn folder_of(part: &str) -> Option<&'static str> {
+    let found = WITH_FILES.iter().find(|(name, _)| *name == part);
+    found.map(|(_, folder)| *folder)
 }
 
 impl Dump {
     /// How many entries it holds.
     pub fn rows(&self) -> usize {
         let parts = self.0.values();
-        parts.flat_map(|it| it.tables.values().map(Vec::len)).sum()
+        let entries = |it: &PartDump| -> usize {
+            it.tables.values().map(Vec::len).sum::<usize>() + it.files.len()
+        };
+        parts.map(entries).sum()
     }
 }
 
@@ -41,14 +55,20 @@ impl Store {
         let parts = self.parts.iter();
         self.read(|it| {
             parts
-                .map(|part| Ok((part.name.to_owned(), export(it, part)?)))
+                .map(|part| {
+                    let mut content = export(it, part)?;
+                    if let Some(folder) = folder_of(part.name) {
+                        content.files = folder::export(&self.folder.join(folder))?;
+                    }
+                    Ok((part.name.to_owned(), content))
+                })
                 .collect::<Result<_, StoreError>>()
                 .map(Dump)
         })
     }
 
-    /// Brings back what was exported, all or nothing. Entries that are there already are replaced
-    /// by those of the same key; the rest stays.
+    /// Brings back what was exported: all rows or none, and with them the files. Entries that are
+    /// there already are replaced by those of the same key; the rest stays.
     pub fn import(&self, dump: &Dump) -> Result<usize, StoreError> {
         self.write(|it| {
             // Rows refer to each other in both directions of time; what counts is the end.
@@ -58,6 +78,16 @@ impl Store {
                 let part = self.parts.iter().find(|it| it.name == name);
                 let part = part.ok_or_else(|| unknown(name))?;
                 rows += import(it, part, content)?;
+            }
+            // Last: a row that does not fit must not leave files behind.
+            for (name, content) in &dump.0 {
+                match folder_of(name) {
+                    Some(folder) => {
+                        rows += folder::import(&self.folder.join(folder), &content.files)?;
+                    }
+                    None if content.files.is_empty() => {}
+                    None => return Err(StoreError::Import(format!("`{name}` keeps no files"))),
+                }
             }
             Ok(rows)
         })
@@ -87,6 +117,7 @@ fn export(from: &Transaction<'_>, part: &Part) -> Result<PartDump, StoreError> {
     Ok(PartDump {
         version: part.version(),
         tables,
+        files: BTreeMap::new(),
     })
 }
 
@@ -164,4 +195,23 @@ fn from_json(value: &Value) -> Result<Cell, StoreError> {
         }
         Value::Bool(_) | Value::Array(_) => return Err(unfit()),
     })
+}
+
+/// The content of a file: as text where it is text.
+pub(super) fn json_of(content: Vec<u8>) -> Value {
+    match String::from_utf8(content) {
+        Ok(text) => text.into(),
+        Err(raw) => to_json(ValueRef::Blob(raw.as_bytes())),
+    }
+}
+
+/// The content of a file, back.
+pub(super) fn bytes_of(value: &Value) -> Result<Vec<u8>, StoreError> {
+    match from_json(value)? {
+        Cell::Text(text) => Ok(text.into_bytes()),
+        Cell::Blob(raw) => Ok(raw),
+        _ => Err(StoreError::Import(format!(
+            "`{value}` is not the content of a file"
+        ))),
+    }
 }

@@ -8,6 +8,7 @@
 pub(crate) mod cell;
 mod dump;
 mod error;
+mod folder;
 mod part;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ const PARTS: &[&Part] = &[
     &crate::secrets::PART,
     &crate::memory::PART,
     &crate::notes::PART,
+    &crate::history::PART,
     &crate::tasks::PART,
     &crate::own::PART,
     &crate::triggers::PART,

@@ -186,38 +186,47 @@ mod tests {
             let mut fields = self.0.iter().zip(values);
             fields.all(|(field, value)| field.as_ref().is_none_or(|it| it.contains(&value)))
         }
+    }
 
-        /// When it fires, found out by looking at the clock minute after minute.
-        fn watch(&self, zone: &TimeZone, begin: Timestamp, end: Timestamp) -> Vec<Timestamp> {
-            let every_hour = self.0[1].is_none();
-            let mut fired = Vec::new();
-            let mut before = zone.to_offset(begin);
-            let (mut moved_at, mut moved_by) = (begin, SignedDuration::ZERO);
-            let mut now = begin;
-            while now < end {
-                let offset = zone.to_offset(now);
-                if offset != before {
-                    (moved_at, moved_by) = (now, offset.duration_since(before));
-                    before = offset;
-                }
-                let local = offset.to_datetime(now);
-                let since = now.duration_since(moved_at);
-                let again = since < -moved_by;
-                let left_out = since < moved_by && self.fits(local - moved_by);
-                if left_out || (self.fits(local) && (every_hour || !again)) {
+    /// When each fires, found out by looking at the clock minute after minute.
+    fn watch(
+        of: &[Naive],
+        zone: &TimeZone,
+        begin: Timestamp,
+        end: Timestamp,
+    ) -> Vec<Vec<Timestamp>> {
+        let mut fired = vec![Vec::new(); of.len()];
+        let mut before = zone.to_offset(begin);
+        let (mut moved_at, mut moved_by) = (begin, SignedDuration::ZERO);
+        let mut now = begin;
+        while now < end {
+            let offset = zone.to_offset(now);
+            if offset != before {
+                (moved_at, moved_by) = (now, offset.duration_since(before));
+                before = offset;
+            }
+            let local = offset.to_datetime(now);
+            let since = now.duration_since(moved_at);
+            let again = since < -moved_by;
+            let left_out = (since < moved_by).then(|| local - moved_by);
+            for (naive, fired) in of.iter().zip(&mut fired) {
+                let every_hour = naive.0[1].is_none();
+                let regular = naive.fits(local) && (every_hour || !again);
+                if regular || left_out.is_some_and(|it| naive.fits(it)) {
                     fired.push(now);
                 }
-                now += SignedDuration::from_mins(1);
             }
-            fired
+            now += SignedDuration::from_mins(1);
         }
+        fired
     }
 
     #[track_caller]
     fn check(zone_name: &str, (from, to): (&str, &str), expressions: &[&str]) {
         let (begin, end) = (from.parse().unwrap(), to.parse().unwrap());
-        for expression in expressions {
-            let expected = Naive::read(expression).watch(&zone(zone_name).unwrap(), begin, end);
+        let naive: Vec<_> = expressions.iter().map(|it| Naive::read(it)).collect();
+        let expected = watch(&naive, &zone(zone_name).unwrap(), begin, end);
+        for (expression, expected) in expressions.iter().zip(expected) {
             let found: Vec<_> = instants(expression, zone_name, from, to).collect();
             assert_eq!(found, expected, "{expression} in {zone_name}");
         }

@@ -1,6 +1,7 @@
 //! The answer about one call, always with its reason.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +121,34 @@ impl PermissionInput {
             Digest::of(&(own, above))
         };
         digest.unwrap_or(Digest::ZERO)
+    }
+}
+
+/// The same with its version, worked out once: many calls are judged by one policy.
+#[derive(Clone, Debug)]
+pub struct PermissionTerms {
+    input: Arc<PermissionInput>,
+    version: Digest,
+}
+
+impl PermissionTerms {
+    /// What permission depends on.
+    pub fn input(&self) -> &Arc<PermissionInput> {
+        &self.input
+    }
+
+    /// What an approval is bound to besides the call.
+    pub fn version(&self) -> Digest {
+        self.version
+    }
+}
+
+impl From<PermissionInput> for PermissionTerms {
+    fn from(input: PermissionInput) -> Self {
+        PermissionTerms {
+            version: input.version(),
+            input: Arc::new(input),
+        }
     }
 }
 

@@ -15,8 +15,8 @@ mod tests;
 
 pub use bound::Bound;
 pub use decide::{
-    AllowReason, Answer, AskReason, Asker, PermissionDecision, PermissionInput, StandingApproval,
-    Taint, decide,
+    AllowReason, Answer, AskReason, Asker, PermissionDecision, PermissionInput, PermissionTerms,
+    StandingApproval, Taint, decide,
 };
 pub use mode::{Mode, is_external};
 pub use rule::{Rule, Rules, Subject, Verdict};

@@ -128,6 +128,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.all.len() + self.user.len()
+    }
+
     /// These rules, all the user's own.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         Rules {

@@ -8,10 +8,10 @@ use crate::code::Code;
 use crate::digest::Digest;
 use crate::event::EventBody;
 use crate::gate::{Gate, permit};
-use crate::intent::{InvalidInput, ToolIntent, rough_bytes, validate};
+use crate::intent::{InvalidInput, ToolIntent, is_larger, validate};
 use crate::loaded::LoadedCapability;
 use crate::observation::{Denial, Observation};
-use crate::permission::PermissionInput;
+use crate::permission::PermissionTerms;
 use crate::pipeline::conclude::finish;
 use crate::pipeline::state::{CallPolicy, CallState, Effect, Step};
 use crate::schema::SchemaProblem;
@@ -27,7 +27,7 @@ pub fn begin(
     turn: u32,
     visible: &VisibleSet,
     capability: Option<Arc<LoadedCapability>>,
-    permission: &PermissionInput,
+    permission: &PermissionTerms,
     policy: &CallPolicy<'_>,
 ) -> Step {
     let call = intent.call.clone();
@@ -89,7 +89,7 @@ pub fn begin(
     let (decision, gate) = permit(validated, permission);
     events.push(EventBody::ToolPermission {
         call: call.clone(),
-        input: permission.clone(),
+        input: Arc::clone(permission.input()),
         decision,
     });
     match gate {
@@ -111,9 +111,9 @@ pub fn begin(
 }
 
 fn recorded_arguments(intent: &ToolIntent, policy: &CallPolicy<'_>) -> Value {
-    match rough_bytes(&intent.arguments, RECORDED_ARGUMENTS) {
-        Some(_) => policy.redactor.written_json(&intent.arguments),
-        None => Value::Null,
+    match is_larger(&intent.arguments, RECORDED_ARGUMENTS) {
+        true => Value::Null,
+        false => policy.redactor.written_json(&intent.arguments),
     }
 }
 

@@ -42,9 +42,9 @@ pub(super) fn deliver(
 ) -> Step {
     let whole = output.bytes();
     let completed = Completed {
+        untrusted: output.from_outside || is_external(&flight.capability.descriptor().id),
         output,
         result_ref: None,
-        untrusted: is_external(&flight.capability.descriptor().id),
         notes: flight
             .notes
             .iter()

@@ -86,7 +86,7 @@ impl World {
             1,
             &self.visible,
             Some(Arc::clone(&self.capability)),
-            &self.permission,
+            &self.permission.clone().into(),
             &self.policy(),
         )
     }

@@ -18,6 +18,7 @@ use super::answer::{Plain, busy, no_session, plain, refused, stopping, unreadabl
 use super::body::{Bodies, Read};
 use super::connections::{Connection, Connections};
 use super::cors::{allow, is_preflight, named_origin, preflight};
+use super::direct;
 use super::hold::{Held, Holds};
 use super::limits::HttpLimits;
 use super::metrics::{CallCounts, RequestCounts};
@@ -26,11 +27,11 @@ use super::served::{Front, Generation};
 use super::sessions::{SessionTable, Use};
 use super::turns::{self, TurnSessions};
 
-const SESSION: &str = "mcp-session-id";
-const METHOD: &str = "mcp-method";
-const VERSION: &str = "mcp-protocol-version";
+pub(super) const SESSION: &str = "mcp-session-id";
+pub(super) const METHOD: &str = "mcp-method";
+pub(super) const VERSION: &str = "mcp-protocol-version";
 /// From this version on there are no sessions.
-const STATELESS: &str = "2026-07-28";
+pub(super) const STATELESS: &str = "2026-07-28";
 
 /// Everything requests share.
 pub(crate) struct Endpoint {
@@ -139,6 +140,18 @@ impl Endpoint {
             Err(answer) => return answer.map(Held::nothing),
         };
         let (parts, bytes) = (entered.parts, entered.body.bytes);
+        let desk = match &entered.holds._session {
+            Some(session) => session.desk(),
+            None => entered.front.desk(),
+        };
+        let call = desk.as_deref().and_then(|desk| {
+            let call = direct::read(&parts, &bytes)?;
+            desk.takes(&call, &parts.headers).then_some((desk, call))
+        });
+        if let Some((desk, call)) = call {
+            let answer = direct::answer(desk, call, &self.stop).await;
+            return answer.map(|body| Held::all(body, entered.holds));
+        }
         let is_json = is_json(&parts.headers);
         let request = Request::from_parts(parts, Full::new(bytes.clone()));
         let answer = entered.front.service.handle(request).await;

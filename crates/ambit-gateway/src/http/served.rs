@@ -12,10 +12,11 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio_util::sync::CancellationToken;
 
 use super::access::Caller;
+use super::direct::Desk;
 use super::hooks::Hooks;
 use super::limits::HttpLimits;
 use super::metrics::CallCounts;
-use super::sessions::{SessionTable, Sessions};
+use super::sessions::{AtHome, SessionTable, Sessions};
 use super::turns::ApprovalDesk;
 use crate::client::ClientTable;
 use crate::handler::Handler;
@@ -52,6 +53,14 @@ pub(crate) type McpService = StreamableHttpService<Arc<Handler>, Sessions>;
 pub(crate) struct Front {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) service: McpService,
+    desk: Option<Arc<Desk>>,
+}
+
+impl Front {
+    /// Where calls without a session are answered past the SDK.
+    pub(super) fn desk(&self) -> Option<Arc<Desk>> {
+        self.desk.clone()
+    }
 }
 
 /// One reading of the configuration.
@@ -171,12 +180,22 @@ impl Generation {
         let agent = caller.agent.clone();
         // Not kept alive by what it keeps itself.
         let generation = Arc::downgrade(self);
+        let home = Arc::downgrade(&sessions);
         let handler = move || {
             let made = generation.upgrade().and_then(|it| it.handler(&agent));
-            made.map(Arc::new)
-                .ok_or_else(|| io::Error::other("this agent is not served any more"))
+            let made = made.ok_or_else(|| io::Error::other("this agent is not served any more"))?;
+            let home = home.clone();
+            Ok(Arc::new_cyclic(|me| Handler {
+                at_home: Some(AtHome {
+                    sessions: home,
+                    handler: me.clone(),
+                }),
+                ..made
+            }))
         };
+        let shared = self.handler(&caller.agent);
         Front {
+            desk: shared.map(|it| Arc::new(Desk::without_session(it))),
             service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),
             sessions,
         }

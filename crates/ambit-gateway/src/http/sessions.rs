@@ -6,12 +6,14 @@
 //! hello, before what has been idle longest.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use futures_util::Stream;
+use http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::{Peer, RoleServer};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError,
 };
@@ -20,6 +22,9 @@ use rmcp::transport::streamable_http_server::session::{
 };
 
 use super::access::Caller;
+use super::direct::Desk;
+use super::endpoint::SESSION;
+use crate::handler::Handler;
 
 /// How long an ended stream can still be asked for again. Everything in it is kept that long, and
 /// looked through at every message.
@@ -40,6 +45,8 @@ struct Entry {
     streams: usize,
     /// Whether anything came after hello.
     was_used: bool,
+    /// Where its calls are answered past the SDK.
+    desk: Option<Arc<Desk>>,
     since: Instant,
 }
 
@@ -62,6 +69,30 @@ pub(crate) struct InUse {
     table: Arc<SessionTable>,
     id: SessionId,
     by: Use,
+    desk: Option<Arc<Desk>>,
+}
+
+impl InUse {
+    pub(super) fn desk(&self) -> Option<Arc<Desk>> {
+        self.desk.clone()
+    }
+}
+
+/// Where a session is kept, for the handler that answers it.
+pub(crate) struct AtHome {
+    pub(crate) sessions: Weak<Sessions>,
+    pub(crate) handler: Weak<Handler>,
+}
+
+impl AtHome {
+    /// From now on calls of this session are answered past the SDK.
+    pub(crate) fn settle(&self, parts: &Parts, client: &Peer<RoleServer>) {
+        let id = parts.headers.get(SESSION).and_then(|it| it.to_str().ok());
+        let home = (self.sessions.upgrade(), self.handler.upgrade());
+        if let (Some(id), (Some(sessions), Some(handler))) = (id, home) {
+            sessions.settle(id, Desk::of_session(handler, client.clone()));
+        }
+    }
 }
 
 impl SessionTable {
@@ -189,12 +220,23 @@ impl Sessions {
             Use::Listen => entry.streams += 1,
         }
         entry.was_used = true;
+        let desk = entry.desk.clone();
         drop(open);
         Some(InUse {
             table: Arc::clone(&self.table),
             id,
             by,
+            desk,
         })
+    }
+
+    fn settle(&self, id: &str, desk: Desk) {
+        let id = SessionId::from(id);
+        let mut open = self.table.open.lock();
+        let entry = open.get_mut(&id);
+        if let Some(entry) = entry.filter(|it| Arc::ptr_eq(&it.owner, &self.owner)) {
+            entry.desk = Some(Arc::new(desk));
+        }
     }
 }
 
@@ -219,6 +261,7 @@ impl SessionManager for Sessions {
             calls: 0,
             streams: 0,
             was_used: false,
+            desk: None,
             since: Instant::now(),
         };
         self.table.open.lock().insert(id.clone(), entry);

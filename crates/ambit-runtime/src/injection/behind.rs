@@ -27,8 +27,17 @@ impl SessionScope {
     pub(crate) fn manifest(&self, id: &CapabilityId) -> Option<Arc<CapabilityManifest>> {
         let catalog = self.market.catalog();
         let manifest = self.market.definition(&catalog.get(id)?.digest)?;
+        Some(self.shown(id, manifest))
+    }
+
+    /// A definition as this session shows it.
+    pub(crate) fn shown(
+        &self,
+        id: &CapabilityId,
+        manifest: Arc<CapabilityManifest>,
+    ) -> Arc<CapabilityManifest> {
         if !is_extended(id) {
-            return Some(manifest);
+            return manifest;
         }
         let mut packs: BTreeMap<&str, usize> = BTreeMap::new();
         let bounds = self.bounds();
@@ -40,7 +49,7 @@ impl SessionScope {
             *packs.entry(id.owner()).or_default() += 1;
         }
         if packs.is_empty() {
-            return Some(manifest);
+            return manifest;
         }
         let mut list = String::new();
         for (pack, tools) in packs {
@@ -56,6 +65,6 @@ impl SessionScope {
         }
         let mut extended = CapabilityManifest::clone(&manifest);
         extended.description = format!("{} Behind it: {list}.", manifest.description);
-        Some(Arc::new(extended))
+        Arc::new(extended)
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Chains {
     moved: Vec<SessionId>,
     /// Of the entry at hand.
     causes: Vec<Option<u64>>,
+    /// The events of the entry at hand, as JSON.
+    bodies: Vec<String>,
     /// SQLite's number for what others have written; `None` when nothing here can be trusted.
     version: Option<i64>,
 }
@@ -63,8 +65,22 @@ impl Chains {
         Ok(())
     }
 
-    /// The numbers of what caused the entry's events. Nothing is written if one is missing.
-    pub(super) fn find_causes(&mut self, entry: &Entry) -> Result<(), JournalError> {
+    /// Finds out what it takes to write an entry. Nothing is written if any of it is missing.
+    pub(super) fn prepare(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        self.find_causes(entry)?;
+        self.bodies.clear();
+        for event in &entry.events {
+            let body = serde_json::to_string(&event.body);
+            self.bodies
+                .push(body.map_err(|error| JournalError::NotJson {
+                    message: error.to_string(),
+                })?);
+        }
+        Ok(())
+    }
+
+    /// The numbers of what caused the entry's events.
+    fn find_causes(&mut self, entry: &Entry) -> Result<(), JournalError> {
         self.causes.clear();
         for (index, event) in entry.events.iter().enumerate() {
             let missing = JournalError::CauseNotRecorded { index };
@@ -83,7 +99,7 @@ impl Chains {
         Ok(())
     }
 
-    /// Writes an entry whose causes were found.
+    /// Writes an entry that was prepared.
     pub(super) fn extend(
         &mut self,
         transaction: &Transaction<'_>,
@@ -117,7 +133,9 @@ impl Chains {
             "INSERT INTO events (seq, session, type, at, cause, correlation, body, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
-        for (event, cause) in entry.events.iter().zip(&self.causes) {
+        for ((event, cause), body) in entry.events.iter().zip(&self.causes).zip(&self.bodies) {
+            let kind = event.body.type_name();
+            let correlation = event.body.call().map(|it| it.0.as_str());
             self.last += 1;
             head.hash = Link {
                 previous: &head.hash,
@@ -125,19 +143,19 @@ impl Chains {
                 session: entry.session.as_str(),
                 at: entry.at,
                 cause: *cause,
-                kind: event.kind,
-                correlation: event.correlation.as_deref(),
-                body: &event.body,
+                kind,
+                correlation,
+                body,
             }
             .hash();
             insert.execute(params![
                 self.last.cast_signed(),
                 head.key,
-                event.kind,
+                kind,
                 entry.at,
                 cause.map(u64::cast_signed),
-                event.correlation,
-                event.body,
+                correlation,
+                body,
                 head.hash.as_bytes(),
             ])?;
         }

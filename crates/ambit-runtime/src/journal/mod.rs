@@ -119,13 +119,9 @@ impl Journal {
         objects: Vec<(Digest, String)>,
         durability: Durability,
     ) -> Receipt {
-        match Entry::new(session, events, objects, durability) {
-            Ok((entry, receipt)) => {
-                self.0.queue.push(entry);
-                receipt
-            }
-            Err(error) => Receipt::refused(error),
-        }
+        let (entry, receipt) = Entry::new(session, events, objects, durability);
+        self.0.queue.push(entry);
+        receipt
     }
 
     /// Waits until everything appended so far is written. An append that failed since the last

@@ -5,13 +5,15 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use ambit_core::digest::Digest;
+use ambit_core::event::EventBody;
+use ambit_core::intent::rough_bytes;
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
 
 use super::Durability;
 use super::error::JournalError;
 use super::event::NewEvent;
-use super::receipt::{Cause, Receipt};
+use super::receipt::Receipt;
 use super::session::SessionId;
 
 /// How much may wait.
@@ -20,24 +22,15 @@ const LIMIT: usize = 64 << 20;
 /// How long an append that nobody waits for may wait for company.
 const LINGER: Duration = Duration::from_millis(4);
 
-/// One append, already written as JSON by its caller's thread.
+/// One append. Its events are written as JSON by the writer: nobody who calls waits for that.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) session: SessionId,
     pub(super) at: i64,
-    pub(super) events: Vec<Prepared>,
+    pub(super) events: Vec<NewEvent>,
     pub(super) objects: Vec<(Digest, String)>,
     pub(super) durability: Durability,
     pub(super) receipt: Promised,
-}
-
-/// One event of an append.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) kind: &'static str,
-    pub(super) correlation: Option<String>,
-    pub(super) body: String,
-    pub(super) cause: Option<Cause>,
 }
 
 impl Entry {
@@ -46,21 +39,7 @@ impl Entry {
         events: Vec<NewEvent>,
         objects: Vec<(Digest, String)>,
         durability: Durability,
-    ) -> Result<(Entry, Receipt), JournalError> {
-        let events = events
-            .into_iter()
-            .map(|event| {
-                Ok(Prepared {
-                    kind: event.body.type_name(),
-                    correlation: event.body.call().map(|call| call.0.clone()),
-                    body: serde_json::to_string(&event.body)?,
-                    cause: event.cause,
-                })
-            })
-            .collect::<Result<_, serde_json::Error>>()
-            .map_err(|error| JournalError::NotJson {
-                message: error.to_string(),
-            })?;
+    ) -> (Entry, Receipt) {
         let receipt = Receipt::pending();
         let entry = Entry {
             session: session.clone(),
@@ -70,13 +49,30 @@ impl Entry {
             durability,
             receipt: Promised(receipt.clone()),
         };
-        Ok((entry, receipt))
+        (entry, receipt)
     }
 
     fn bytes(&self) -> usize {
-        let events = self.events.iter().map(|it| it.body.len() + 256);
+        let events = self.events.iter().map(|it| weight(&it.body));
         let objects = self.objects.iter().map(|(_, json)| json.len() + 64);
         events.chain(objects).sum()
+    }
+}
+
+/// Roughly how many bytes an event takes up. What is counted is what others decide the size of.
+fn weight(body: &EventBody) -> usize {
+    const REST: usize = 768;
+    REST + match body {
+        EventBody::ToolIntent { arguments, .. } => rough_bytes(arguments),
+        EventBody::ToolPermission { input, .. } => {
+            64 * input.rules.count() + 128 * input.standing.len()
+        }
+        EventBody::ToolObservation(it) => {
+            it.excerpt.len() + it.reason.as_ref().map_or(0, String::len)
+        }
+        it if it.call().is_some() => 0,
+        // Seldom, and of any size.
+        it => serde_json::to_string(it).map_or(0, |it| it.len()),
     }
 }
 

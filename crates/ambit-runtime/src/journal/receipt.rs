@@ -55,12 +55,6 @@ impl Receipt {
         }))
     }
 
-    pub(super) fn refused(error: JournalError) -> Self {
-        let receipt = Self::pending();
-        receipt.resolve(Err(error));
-        receipt
-    }
-
     /// The first outcome stays.
     pub(super) fn resolve(&self, outcome: Result<(u64, u64), JournalError>) {
         let _ = self.0.outcome.set(outcome);

@@ -152,7 +152,7 @@ impl Writer {
         self.chains.refresh(&transaction)?;
         // One that failed in an earlier attempt has been reported already.
         for entry in appends.filter(|it| !it.receipt.is_resolved()) {
-            if let Err(error) = self.chains.find_causes(entry) {
+            if let Err(error) = self.chains.prepare(entry) {
                 entry.receipt.resolve(Err(error.clone()));
                 self.lost.get_or_insert(error);
                 continue;

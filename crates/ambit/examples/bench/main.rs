@@ -1,6 +1,6 @@
 //! The numbers Ambit is held to, each beside what this machine can do at all.
 //!
-//! `bench [--json] [NAME…]` measures and prints. It asserts nothing: a busy machine is slow, and
+//! `bench [--json] [NAME…]` measures and prints; `mcp` means all of `mcp.…`. It asserts nothing: a busy machine is slow, and
 //! only a person can tell that from a slow program.
 
 mod effects;
@@ -25,21 +25,29 @@ use report::Figure;
 
 type Bench = fn() -> Result<Vec<Figure>, Box<dyn Error>>;
 
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 10] = [
     ("pipeline", pipeline::measure),
     ("effects", effects::measure),
     ("ls", ls::measure),
     ("select", select::measure),
     ("runner", runner::measure),
-    ("mcp", mcp::measure),
+    ("mcp.echo", mcp::echo::measure),
+    ("mcp.list", mcp::cached::measure),
+    ("mcp.neighbours", mcp::neighbours::measure),
     ("http", http::measure),
     ("turns", turns::measure),
 ];
 
+/// Whether a bench is meant by a name.
+fn is_meant(bench: &str, name: &str) -> bool {
+    let rest = bench.strip_prefix(name);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('.'))
+}
+
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (flags, names): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|it| it.starts_with('-'));
-    let known = |name: &String| BENCHES.iter().any(|(it, _)| it == name);
+    let known = |name: &String| BENCHES.iter().any(|(it, _)| is_meant(it, name));
     if flags.iter().any(|it| it != "--json") || !names.iter().all(known) {
         let all: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
         writeln!(
@@ -51,7 +59,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let mut figures = Vec::new();
     for (name, measure) in BENCHES {
-        if names.is_empty() || names.iter().any(|it| it == name) {
+        if names.is_empty() || names.iter().any(|it| is_meant(name, it)) {
             figures.extend(measure()?);
         }
     }

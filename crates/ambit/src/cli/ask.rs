@@ -173,6 +173,9 @@ fn new_request(request: &ApprovalRequest) -> NewRequest {
     }
 }
 
+/// Arguments up to this length stand on one line.
+const SHORT: usize = 100;
+
 /// One question at a time.
 static ASKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
@@ -220,7 +223,13 @@ fn details(request: &ApprovalRequest) -> Vec<String> {
         _ => None,
     };
     let Some((path, old, new)) = change else {
-        let arguments = serde_json::to_string_pretty(&request.arguments).unwrap_or_default();
+        let short = request.arguments.to_string();
+        let arguments = match short.as_str() {
+            // It is called with nothing.
+            "{}" => return Vec::new(),
+            it if it.len() <= SHORT => short,
+            _ => serde_json::to_string_pretty(&request.arguments).unwrap_or_default(),
+        };
         return arguments.lines().map(printable).collect();
     };
     let everywhere = match request.arguments.get("replace_all") {

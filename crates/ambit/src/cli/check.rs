@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::fail::{Exit, Fail};
 use crate::cli::printer::{GOOD, Printer, styled};
 use crate::cli::setup::Setup;
-use crate::config::{Problem, Severity, Spot};
+use crate::config::{Agent, Problem, Severity, Spot};
 
 pub(crate) fn check(trust_project: bool, printer: &Printer) -> Result<Exit, Fail> {
     let (problems, setup) = match Setup::read(trust_project) {
@@ -63,6 +63,17 @@ pub(crate) fn check(trust_project: bool, printer: &Printer) -> Result<Exit, Fail
     Ok(if wrong { Exit::Usage } else { Exit::Done })
 }
 
+/// A model that is named and not there. That none is named is for whoever runs the agent.
+fn model_problem(setup: &Setup, name: &str, agent: &Agent) -> Option<Problem> {
+    let found = setup.loaded.config.model_of(agent, None);
+    let problem = found.err().filter(|it| it.code == "unknown_model")?;
+    let pointer = match agent.model {
+        Some(_) => format!("/agents/{name}/model"),
+        None => "/defaultModel".to_owned(),
+    };
+    Some(problem.at(setup.loaded.place(&pointer, Spot::Value)))
+}
+
 /// Warnings of the files, and what agents are granted that nobody offers.
 fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
     let cache = setup.cache()?;
@@ -72,6 +83,7 @@ fn everything(setup: &Setup) -> Result<Vec<Problem>, Fail> {
     let mut problems = setup.loaded.warnings.clone();
     problems.extend(skill_problems(setup));
     for (name, agent) in &config.agents {
+        problems.extend(model_problem(setup, name, agent));
         match registry.check(
             &agent.capabilities.to_value(),
             config.unknown_capabilities_of(agent),

@@ -51,11 +51,12 @@ fn whereabouts(setup: &Setup, printer: &Printer) -> Result<Exit, Fail> {
 }
 
 fn export(setup: &Setup, file: Option<&Path>, printer: &Printer) -> Result<Exit, Fail> {
+    let store = setup.store();
     let export = Export {
         schema_version: SCHEMA_VERSION,
         workspace: setup.workspace.display().to_string(),
         exported_at: Timestamp::now().to_string(),
-        data: setup.store().export().map_err(refused)?,
+        data: store.export().map_err(refused)?,
     };
     let Some(file) = file else {
         printer.json_line(&export);
@@ -92,7 +93,8 @@ fn import(setup: &Setup, file: &Path, printer: &Printer) -> Result<Exit, Fail> {
             export.schema_version
         )));
     }
-    let rows = setup.store().import(&export.data).map_err(refused)?;
+    let store = setup.store();
+    let rows = store.import(&export.data).map_err(refused)?;
     if printer.is_json() {
         printer.document(json!({"entries": rows, "workspace": setup.workspace}));
     } else {

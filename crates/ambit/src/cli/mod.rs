@@ -31,6 +31,7 @@ mod run;
 mod secrets;
 mod serve;
 pub(crate) mod setup;
+mod transcripts;
 mod triggers;
 mod unresolved;
 
@@ -99,7 +100,8 @@ fn dispatch(cli: Cli, printer: &Printer) -> Result<Exit, Fail> {
         Command::Logout(args) => login::logout(&setup()?, &args, printer),
         Command::Secrets(args) => secrets::secrets(setup, args.command, printer),
         Command::Data(args) => data::data(&setup()?, &args.command, printer),
-        Command::Triggers(args) => triggers::triggers(&setup()?, args.command, printer),
+        Command::History(args) => transcripts::transcripts(&setup()?, args.command, printer),
+        Command::Triggers(args) => triggers::triggers(setup()?, args.command, printer),
         Command::Notices(args) => notices::notices(&setup()?, &args, printer),
         Command::Log(args) => history::log(args, printer),
         Command::Replay(args) => history::replay(&args, printer),

@@ -1,7 +1,11 @@
 //! What an agent changed about itself: `agents history` and `agents undo` for a person, and as what
 //! it is told when it is run.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use ambit_builtins::own::{Change, KEY, Own, Responsibility, own_instructions, responsibilities};
+use ambit_builtins::store::Store;
 use ambit_core::observation::Failure;
 use ambit_core::printable::printable;
 use serde_json::{Value, json};
@@ -80,23 +84,39 @@ pub(crate) fn undo(
     Ok(Exit::Done)
 }
 
-/// What an agent is told whenever it is run: what is configured, then what it wrote for itself and
-/// what it looks after, where it has `self`.
-pub(crate) fn told(setup: &Setup, name: &str, agent: &Agent) -> Vec<String> {
-    let mut told: Vec<String> = agent.instructions.iter().cloned().collect();
-    if agent.capabilities.0.contains_key(KEY) {
-        let written = own_instructions(&setup.agent_dir(name)).unwrap_or_else(|error| {
-            tracing::warn!(agent = name, %error, "its own instructions cannot be read");
-            None
-        });
-        let duties = responsibilities(&setup.store(), name).unwrap_or_else(|error| {
-            tracing::warn!(agent = name, %error, "its responsibilities cannot be read");
-            Vec::new()
-        });
-        told.extend(written.map(|it| format!("What you wrote for yourself earlier:\n\n{it}")));
-        told.extend(looked_after(&duties));
+/// What an agent is told before anything else: what a person configured, and after that what it
+/// wrote for itself and looks after. Looked up for each run: it may have changed since the last.
+pub(crate) struct Told {
+    configured: Option<String>,
+    own: Option<(String, PathBuf, Arc<Store>)>,
+}
+
+impl Told {
+    pub(crate) fn new(setup: &Setup, name: &str, agent: &Agent) -> Self {
+        let has_own = agent.capabilities.0.contains_key(KEY);
+        Told {
+            configured: agent.instructions.clone(),
+            own: has_own.then(|| (name.to_owned(), setup.agent_dir(name), setup.store())),
+        }
     }
-    told
+
+    /// As it is now.
+    pub(crate) fn now(&self) -> Vec<String> {
+        let mut told: Vec<String> = self.configured.iter().cloned().collect();
+        if let Some((name, folder, store)) = &self.own {
+            let written = own_instructions(folder).unwrap_or_else(|error| {
+                tracing::warn!(agent = name, %error, "its own instructions cannot be read");
+                None
+            });
+            let duties = responsibilities(store, name).unwrap_or_else(|error| {
+                tracing::warn!(agent = name, %error, "its responsibilities cannot be read");
+                Vec::new()
+            });
+            told.extend(written.map(|it| format!("What you wrote for yourself earlier:\n\n{it}")));
+            told.extend(looked_after(&duties));
+        }
+        told
+    }
 }
 
 fn looked_after(duties: &[Responsibility]) -> Option<String> {

@@ -90,10 +90,8 @@ fn notices_are_read_once() {
         })
     };
     let rows = json!([row("m-1", "the build broke"), row("m-2", "a\u{1b}[31mb")]);
-    let export = json!({
-        "schemaVersion": 1, "workspace": "w", "exportedAt": "t",
-        "data": {"notices": {"version": 1, "tables": {"notices": rows}}},
-    });
+    let mut export = home.run(&["data", "export", "--json"]).exits(0).json();
+    export["data"]["notices"]["tables"]["notices"] = rows;
     home.write("export.json", export.to_string());
     home.run(&["data", "import", "export.json"]).exits(0);
     let peeked = home.run(&["notices", "--peek"]).exits(0);

@@ -13,6 +13,8 @@
 mod approvals;
 mod builtins_agents;
 mod builtins_browser;
+mod builtins_duty;
+mod builtins_history;
 mod builtins_memory;
 mod builtins_notes;
 mod builtins_self;
@@ -21,6 +23,7 @@ mod builtins_triggers;
 mod client;
 mod clients;
 mod config;
+mod data;
 mod discovery;
 mod disk;
 mod files;

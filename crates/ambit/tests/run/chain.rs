@@ -65,10 +65,8 @@ pub(crate) fn assert_walked(home: &Home) {
             "local__shell__run_command",
         ]
     );
-    let tests = Command::new("sh")
-        .arg("tests/run.sh")
-        .current_dir(home.work());
-    let mut tests = tests;
+    let mut tests = Command::new("sh");
+    tests.arg("tests/run.sh").current_dir(home.work());
     assert!(tests.output().unwrap().status.success());
 }
 

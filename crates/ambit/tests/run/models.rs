@@ -9,7 +9,7 @@ use crate::support::{GOAL, assert_replays, events, example, example_home};
 
 /// The example's script, as the stand-in takes it.
 fn script() -> Value {
-    let text = std::fs::read_to_string(example().join("script.json")).unwrap();
+    let text = std::fs::read_to_string(example("test-fix").join("script.json")).unwrap();
     let script = ambit_agent::scripted::Script::parse(&text).unwrap();
     serde_json::to_value(script).unwrap()
 }

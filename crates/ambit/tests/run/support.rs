@@ -11,27 +11,33 @@ pub(crate) fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_ambit"))
 }
 
-pub(crate) fn example() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/test-fix")
+pub(crate) fn example(name: &str) -> PathBuf {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    examples.join(name)
 }
 
 /// A home with the example in its workspace, and `ambit` on its path.
 pub(crate) fn example_home() -> Home {
     let mut home = home();
-    copy(&example(), &home.work());
+    copy("test-fix", &home.work());
     let binary = Path::new(env!("CARGO_BIN_EXE_ambit")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     home.set("PATH", format!("{}:{path}", binary.display()));
     home
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies an example, or a folder of one.
+pub(crate) fn copy(from: &str, to: &Path) {
+    copy_folder(&example(from), to);
+}
+
+fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
         match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &to),
+            true => copy_folder(&entry.path(), &to),
             false => std::fs::copy(entry.path(), &to).map(drop).unwrap(),
         }
     }

@@ -35,6 +35,7 @@ fn the_document_is_valid() {
 const SETTINGS: &str = "
 [checks]
 positive_data_acceptance.expected-statuses = [\"2xx\", 401, 403, 404, 409, 410, 422]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 410, 413, 422]
 ";
 
 #[test]

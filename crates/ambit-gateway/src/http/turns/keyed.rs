@@ -107,7 +107,22 @@ pub(super) struct Place {
 
 /// The keys of one session.
 #[derive(Default)]
-pub(crate) struct Keyed(Mutex<HashMap<String, (String, Arc<Turnstile<Place>>)>>);
+pub(crate) struct Keyed(Mutex<HashMap<String, Known>>);
+
+/// A key that was seen: what for, and where it is taken.
+struct Known {
+    request: String,
+    place: Arc<Turnstile<Place>>,
+}
+
+impl Known {
+    fn new(place: Place) -> Self {
+        Known {
+            request: place.name.request.clone(),
+            place: Arc::new(Turnstile::new(place)),
+        }
+    }
+}
 
 impl Keyed {
     /// Those on record.
@@ -132,11 +147,8 @@ impl Keyed {
                 place.free();
             }
         }
-        let entry = |(key, it): (String, Place)| {
-            let request = it.name.request.clone();
-            (key, (request, Arc::new(Turnstile::new(it))))
-        };
-        Keyed(Mutex::new(places.into_iter().map(entry).collect()))
+        let known = places.into_iter().map(|(key, it)| (key, Known::new(it)));
+        Keyed(Mutex::new(known.collect()))
     }
 
     /// Takes a key, after whoever has it now.
@@ -148,17 +160,16 @@ impl Keyed {
                 return Err(Problem::new(StatusCode::CONFLICT, "too_many_keys", message)
                     .hint("begin another with `POST /v1/sessions`"));
             }
-            let (request, place) = places.entry(name.key.clone()).or_insert_with(|| {
-                let place = Arc::new(Turnstile::new(Place::new(name.clone())));
-                (name.request.clone(), place)
-            });
-            if *request != name.request {
+            let known = places
+                .entry(name.key.clone())
+                .or_insert_with(|| Known::new(Place::new(name.clone())));
+            if known.request != name.request {
                 let message = "this `Idempotency-Key` was used for another call";
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 return Err(Problem::new(status, "key_reused", message)
                     .hint("take a new key for each call, and the same only to try again"));
             }
-            Arc::clone(place)
+            Arc::clone(&known.place)
         };
         Ok(place.lock_owned().await)
     }

@@ -130,20 +130,20 @@ impl Endpoint {
                 Ok(answers::nothing())
             }
             Operation::Turn(id) => {
+                let wanted: NewTurn = read(body)?;
                 let session = self.turn_session(visitor, &id).await?;
-                let turn = turn(&session, read(body)?).await?;
-                Ok(json(StatusCode::OK, &turn))
+                Ok(json(StatusCode::OK, &turn(&session, wanted).await?))
             }
             Operation::Call(id) => {
-                let session = self.turn_session(visitor, &id).await?;
                 let call: NewCall = read(body)?;
                 let key = keyed::key(&parts.headers)?;
+                let session = self.turn_session(visitor, &id).await?;
                 let observed = self.call(session, call, key).await?;
                 Ok(json(StatusCode::OK, &observed))
             }
             Operation::Events(id) => {
-                let session = self.turn_session(visitor, &id).await?;
                 let after = events::after(parts)?;
+                let session = self.turn_session(visitor, &id).await?;
                 events::stream(self, visitor, &session, after)
             }
             Operation::Approvals => self.approvals(visitor).await,

@@ -79,6 +79,7 @@ pub(super) struct NewTurn {
     pub(super) evidence: Vec<String>,
     /// Most tokens that may be exposed this turn.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_u32))]
     pub(super) budget: Option<u32>,
 }
 

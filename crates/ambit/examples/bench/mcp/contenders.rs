@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::{Calls, Client};
+use super::cost::Cost;
 use super::http::{HttpClient, free_port};
 
 /// Something that is called, and what its tool is called there.
@@ -36,6 +37,14 @@ impl Contender {
         match &mut self.front {
             Front::Stdio(client) => client.calls(self.tool, at_once, time),
             Front::Http(client) => client.calls(self.tool, at_once, time),
+        }
+    }
+
+    /// What its process has cost so far, where it is spoken to directly.
+    pub(crate) fn cost(&self) -> Cost {
+        match &self.front {
+            Front::Stdio(client) => Cost::of(client.process()),
+            Front::Http(_) => Cost::default(),
         }
     }
 }

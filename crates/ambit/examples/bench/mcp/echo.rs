@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::mcp::client::Calls;
 use crate::mcp::contenders::{READS, RELAY, contenders};
+use crate::mcp::cost::Cost;
 use crate::report::{Baseline, Figure, Quantity, Spread, Target};
 
 const AT_ONCE: [usize; 2] = [1, 32];
@@ -20,12 +21,16 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
     let mut figures = Vec::new();
     for at_once in AT_ONCE {
         let mut rounds: Vec<Vec<Calls>> = contenders.iter().map(|_| Vec::new()).collect();
+        let mut costs = vec![Cost::default(); contenders.len()];
         // The first round warms up.
         for round in 0..=ROUNDS {
-            for (contender, calls) in contenders.iter_mut().zip(&mut rounds) {
+            for ((contender, calls), cost) in contenders.iter_mut().zip(&mut rounds).zip(&mut costs)
+            {
+                let before = contender.cost();
                 let measured = contender.calls(at_once, ROUND)?;
                 if round > 0 {
                     calls.push(measured);
+                    *cost = *cost + (contender.cost() - before);
                 }
             }
         }
@@ -40,7 +45,8 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
             .collect();
         let relays = contenders.iter().position(|it| it.name == RELAY);
         let relays = relays.and_then(|at| medians.get(at)).ok_or("no relay")?;
-        for ((contender, calls), medians) in contenders.iter().zip(rounds).zip(&medians) {
+        let measured = contenders.iter().zip(rounds).zip(&medians).zip(costs);
+        for (((contender, calls), medians), cost) in measured {
             let ratios = medians.iter().zip(relays).map(|(it, relay)| it / relay);
             let ratio = Spread::of(ratios.collect()).median;
             let count: usize = calls.iter().map(|it| it.each.len()).sum();
@@ -64,6 +70,12 @@ pub(crate) fn measure() -> Result<Vec<Figure>, Box<dyn Error>> {
             figures.push(row("p99", millis(spread.p99), Vec::new()));
             let rate = Quantity::new(count as f64 / seconds, "calls/s");
             figures.push(row("rate", rate, Vec::new()));
+            let switches = Baseline {
+                what: "switches",
+                measured: Quantity::new(cost.switches / count as f64, "a call"),
+            };
+            let processor = Quantity::new(cost.processor / count as f64, "µs");
+            figures.push(row("on a processor, a call", processor, vec![switches]));
         }
     }
     Ok(figures)

@@ -93,7 +93,8 @@ impl Subject {
             let mut asker = Asker::connect(server).await?;
             let opened = asker.send(&request(server, "/v1/sessions", "{}")).await?;
             let opened: Value = serde_json::from_slice(&opened)?;
-            let id = opened["id"].as_str().ok_or("no session was opened")?;
+            let id = opened.get("id").and_then(Value::as_str);
+            let id = id.ok_or("no session was opened")?;
             let at = format!("/v1/sessions/{id}");
             asker
                 .send(&request(server, &format!("{at}/turns"), "{}"))

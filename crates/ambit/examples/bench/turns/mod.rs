@@ -40,7 +40,7 @@ async fn measured() -> Outcome<Vec<Figure>> {
     let turn = json!({"goal": "list the open issues of a repository"});
     let call = json!({"id": "files__read_file", "input": {"path": "a.txt"}});
     let most = AT_ONCE.into_iter().max().unwrap_or(1);
-    let mut subjects = vec![
+    let mut subjects = [
         (
             "begin a turn",
             Subject::in_sessions(&ambit, most, "turns", &turn).await?,

@@ -5,100 +5,113 @@ use std::sync::Arc;
 
 use ambit_agent::config::EngineConfig;
 use ambit_agent::engine::Engine;
+use ambit_agent::error::EngineError;
 use ambit_agent::runner::{AgentProfile, Agents, RunLimits};
 use ambit_core::manifest::ChannelFeature;
+use ambit_core::permission::Mode;
 use ambit_core::suggest::{did_you_mean, suggest};
 use ambit_runtime::session::SessionSpec;
 
-use super::{engine_problem, limits, named};
-use crate::cli::args::{AgentArgs, RunArgs};
+use super::engine_problem;
+use crate::cli::args::AgentArgs;
 use crate::cli::fail::Fail;
-use crate::cli::own::told;
+use crate::cli::own::Told;
 use crate::cli::setup::Setup;
+use crate::config::Problem;
 use crate::project::project_kinds;
 
+/// What holds for all agents, beside what the configuration says of each.
+pub(crate) struct Wanted {
+    /// Instead of each one's own.
+    pub(crate) mode: Option<Mode>,
+    /// Instead of each one's own.
+    pub(crate) model: Option<String>,
+    pub(crate) limits: RunLimits,
+    /// Speaks for every model, where a script is played.
+    pub(crate) script: Option<Arc<dyn Engine>>,
+}
+
+impl Wanted {
+    /// Nothing but what is configured.
+    pub(crate) fn of(setup: &Setup) -> Self {
+        let limits = &setup.loaded.config.limits;
+        Wanted {
+            mode: None,
+            model: None,
+            limits: RunLimits {
+                turns: limits.run_turns,
+                tokens: limits.run_tokens,
+                cost: None,
+            },
+            script: None,
+        }
+    }
+}
+
 /// All agents of the configuration.
-pub(super) struct ConfiguredAgents {
+pub(crate) struct ConfiguredAgents {
     agents: BTreeMap<String, Configured>,
     project: BTreeSet<String>,
     limits: RunLimits,
-    /// Speaks for every model, where a script is played.
     script: Option<Arc<dyn Engine>>,
 }
 
 struct Configured {
     description: Option<String>,
-    instructions: Vec<String>,
+    told: Told,
     spec: SessionSpec,
-    model: Result<EngineConfig, String>,
+    model: Result<EngineConfig, Problem>,
 }
 
 impl ConfiguredAgents {
-    pub(super) fn new(
+    pub(crate) fn new(
         setup: &Setup,
-        args: &RunArgs,
-        script: Option<Arc<dyn Engine>>,
+        wanted: Wanted,
         channel: &BTreeSet<ChannelFeature>,
     ) -> Result<Self, Fail> {
         let config = &setup.loaded.config;
         let mut agents = BTreeMap::new();
         for (name, agent) in &config.agents {
-            let mut spec = setup.session(&named(&args.agent, name), channel.clone())?;
+            let chosen = AgentArgs {
+                agent: Some(name.clone()),
+                mode: wanted.mode,
+            };
+            let mut spec = setup.session(&chosen, channel.clone())?;
             spec.discovery = setup.discovery();
-            let model = config.model_of(agent, args.model.as_deref());
+            let model = config.model_of(agent, wanted.model.as_deref());
             let configured = Configured {
                 description: agent.description.clone(),
-                instructions: told(setup, name, agent),
+                told: Told::new(setup, name, agent),
                 spec,
-                model: model
-                    .map(|(_, model)| model.clone())
-                    .map_err(|it| it.to_string()),
+                model: model.map(|(_, model)| model.clone()),
             };
             agents.insert(name.clone(), configured);
         }
         Ok(ConfiguredAgents {
             agents,
             project: project_kinds(&setup.workspace),
-            limits: limits(setup, args),
-            script,
+            limits: wanted.limits,
+            script: wanted.script,
         })
     }
 
     /// The agent that was chosen, or why it cannot be run.
     pub(super) fn chosen(&self, setup: &Setup, args: &AgentArgs) -> Result<AgentProfile, Fail> {
-        let (name, agent) = setup.agent(args.agent.as_deref())?;
-        if self.script.is_none() {
-            // With its place and hint, before anything is started.
-            setup
-                .loaded
-                .config
-                .model_of(agent, None)
-                .map(drop)
-                .or_else(|problem| match self.agents.get(name) {
-                    Some(Configured { model: Ok(_), .. }) => Ok(()),
-                    _ => Err(problem),
-                })?;
+        let (name, _) = setup.agent(args.agent.as_deref())?;
+        let agent = self.agents.get(name).ok_or_else(|| unknown(name))?;
+        if let (None, Err(problem)) = (&self.script, &agent.model) {
+            return Err(Fail::usage(problem.clone()));
         }
-        let configured = self.agents.get(name);
-        let engine = configured.map(|it| self.engine(it));
-        match (configured, engine) {
-            (Some(it), Some(Ok(engine))) => Ok(self.of(it, engine)),
-            (_, Some(Err(error))) => Err(Fail::usage(engine_problem(&error))),
-            _ => Err(setup.agent(Some(name)).err().unwrap_or_else(|| Fail {
-                exit: crate::cli::fail::Exit::Bug,
-                problems: Vec::new(),
-            })),
-        }
+        let engine = self.engine(agent);
+        let engine = engine.map_err(|error| Fail::usage(engine_problem(&error)))?;
+        Ok(self.of(agent, engine))
     }
 
-    fn engine(
-        &self,
-        agent: &Configured,
-    ) -> Result<Arc<dyn Engine>, ambit_agent::error::EngineError> {
+    fn engine(&self, agent: &Configured) -> Result<Arc<dyn Engine>, EngineError> {
         match (&self.script, &agent.model) {
             (Some(script), _) => Ok(Arc::clone(script)),
             (None, Ok(model)) => model.open(),
-            (None, Err(why)) => Err(ambit_agent::error::EngineError::Config(why.clone())),
+            (None, Err(why)) => Err(EngineError::Config(why.to_string())),
         }
     }
 
@@ -106,11 +119,18 @@ impl ConfiguredAgents {
         AgentProfile {
             spec: agent.spec.clone(),
             engine,
-            instructions: agent.instructions.clone(),
+            instructions: agent.told.now(),
             project: self.project.clone(),
             limits: self.limits,
         }
     }
+}
+
+fn unknown(name: &str) -> Fail {
+    Fail::usage(Problem::error(
+        "unknown_agent",
+        format!("there is no agent `{name}`"),
+    ))
 }
 
 impl Agents for ConfiguredAgents {

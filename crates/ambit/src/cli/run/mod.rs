@@ -1,6 +1,7 @@
 //! `run`: an agent at work, shown as it happens.
 
-mod agents;
+pub(crate) mod agents;
+mod args;
 mod show;
 pub(crate) mod spinner;
 mod stream;
@@ -15,6 +16,7 @@ use ambit_agent::engine::Engine;
 use ambit_agent::error::EngineError;
 use ambit_agent::runner::{AgentRunner, FRONT, RunError, RunListener, RunReport, Task};
 use ambit_agent::scripted::{Script, ScriptedEngine};
+use ambit_agent::usage::Cost;
 use ambit_core::event::EventBody;
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::run::RunEnd;
@@ -22,7 +24,6 @@ use ambit_runtime::CancellationToken;
 use ambit_runtime::journal::{EventFilter, Journal, JournalReader, SessionId};
 use serde_json::json;
 
-use crate::cli::args::{AgentArgs, RunArgs, RunBudget};
 use crate::cli::ask::{AskAround, Person};
 use crate::cli::call::told_to_stop;
 use crate::cli::check::grant_problem;
@@ -31,7 +32,9 @@ use crate::cli::history::no_session;
 use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
-use agents::ConfiguredAgents;
+pub(crate) use agents::{ConfiguredAgents, Wanted};
+pub(crate) use args::RunArgs;
+use args::RunBudget;
 use show::Show;
 use stream::EventStream;
 
@@ -56,8 +59,8 @@ pub(crate) fn run(setup: Setup, mut args: RunArgs, printer: &Printer) -> Result<
         // A session belongs to its agent; nobody has to say it again.
         args.agent.agent.get_or_insert_with(|| agent.clone());
     }
-    let engine = args.script.as_deref().map(scripted).transpose()?;
-    let agents = ConfiguredAgents::new(&setup, &args, engine, &channel)?;
+    let wanted = wanted(&setup, &args)?;
+    let agents = ConfiguredAgents::new(&setup, wanted, &channel)?;
     let profile = agents.chosen(&setup, &args.agent)?;
     let agent = profile.spec.agent.clone();
     let task = match (resumed, args.goal.clone()) {
@@ -230,27 +233,20 @@ fn finished(report: &RunReport, took: Duration, printer: &Printer) -> Exit {
     }
 }
 
-/// How far a run may go: what the config says, then what was typed.
-fn limits(setup: &Setup, args: &RunArgs) -> ambit_agent::runner::RunLimits {
-    let config = &setup.loaded.config.limits;
-    let (tokens, cost) = match args.budget {
-        Some(RunBudget::Tokens(tokens)) => (Some(tokens), None),
-        Some(RunBudget::Money(money)) => {
-            (config.run_tokens, Some(ambit_agent::usage::Cost::of(money)))
-        }
-        None => (config.run_tokens, None),
+/// What was typed, over what the config says.
+fn wanted(setup: &Setup, args: &RunArgs) -> Result<Wanted, Fail> {
+    let mut wanted = Wanted {
+        mode: args.agent.mode,
+        model: args.model.clone(),
+        script: args.script.as_deref().map(scripted).transpose()?,
+        ..Wanted::of(setup)
     };
-    ambit_agent::runner::RunLimits {
-        turns: args.max_turns.unwrap_or(config.run_turns),
-        tokens,
-        cost,
+    let limits = &mut wanted.limits;
+    limits.turns = args.max_turns.unwrap_or(limits.turns);
+    match args.budget {
+        Some(RunBudget::Tokens(tokens)) => limits.tokens = Some(tokens),
+        Some(RunBudget::Money(money)) => limits.cost = Some(Cost::of(money)),
+        None => {}
     }
-}
-
-/// The same agent and mode, for another name.
-fn named(args: &AgentArgs, name: &str) -> AgentArgs {
-    AgentArgs {
-        agent: Some(name.to_owned()),
-        mode: args.mode,
-    }
+    Ok(wanted)
 }

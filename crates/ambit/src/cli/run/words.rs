@@ -101,7 +101,11 @@ pub(super) fn turn(turn: &TurnReport) -> Vec<String> {
     };
     // Those the runtime brings are always there.
     let added = turn.diff.added.iter().filter(|it| !is_injection(&it.id));
+    // And these need no reason.
+    let (at_hand, added): (Vec<&VisibleEntry>, Vec<&VisibleEntry>) =
+        added.partition(|it| strongest(it) == Some(Signal::Base));
     let added: Vec<String> = added
+        .into_iter()
         .map(|it| format!("{}{}", styled(GOOD, format!("+{}", name(it))), why(it)))
         .collect();
     let removed = turn.diff.removed.iter().map(|it| {
@@ -117,6 +121,9 @@ pub(super) fn turn(turn: &TurnReport) -> Vec<String> {
         changes.truncate(NAMED);
         changes.push(styled(DIM, format!("and {more} more")));
     }
+    if !at_hand.is_empty() {
+        changes.push(styled(DIM, format!("{} at hand", at_hand.len())));
+    }
     let mut lines = vec![head];
     if !changes.is_empty() {
         lines.push(format!("  {}", changes.join("  ")));
@@ -124,13 +131,18 @@ pub(super) fn turn(turn: &TurnReport) -> Vec<String> {
     lines
 }
 
-/// The strongest thing that speaks for an entry, in words.
-fn why(entry: &VisibleEntry) -> String {
+/// The strongest thing that speaks for an entry.
+fn strongest(entry: &VisibleEntry) -> Option<Signal> {
     let strongest = entry.reasons.iter().max_by_key(|it| it.weight);
-    let Some(strongest) = strongest else {
+    strongest.map(|it| it.signal)
+}
+
+/// The same in words.
+fn why(entry: &VisibleEntry) -> String {
+    let Some(strongest) = strongest(entry) else {
         return String::new();
     };
-    let word = match strongest.signal {
+    let word = match strongest {
         Signal::Injected => "always there",
         Signal::Pinned => "pinned",
         Signal::Goal => "fits the task",
@@ -163,8 +175,9 @@ pub(super) fn summary(report: &RunReport, took: Duration) -> Vec<String> {
         time(took)
     )];
     let exposure = &report.exposure;
-    if exposure.whole > 0 {
-        let less = 100 - (exposure.shown.min(exposure.whole) * 100 / exposure.whole);
+    let shown = exposure.shown.min(exposure.whole) * 100;
+    if let Some(shown) = shown.checked_div(exposure.whole) {
+        let less = 100 - shown;
         lines.push(styled(
             DIM,
             format!(

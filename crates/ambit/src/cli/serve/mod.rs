@@ -24,6 +24,8 @@ use crate::cli::check::grant_problem;
 use crate::cli::fail::{Exit, Fail, with_sources};
 use crate::cli::printer::{BAD, Printer, WARN, styled};
 use crate::cli::setup::Setup;
+use crate::cli::triggers::background::{Background, Following};
+use crate::cli::triggers::run::scheduler;
 use crate::config::{Config, DEFAULT_AGENT, Problem};
 use crate::trust::{IssuedToken, OPERATOR};
 
@@ -54,6 +56,7 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
         printer.note(styled(WARN, format!("journal: {repaired}")));
     }
     let served = served(&setup, &args, journal.clone())?;
+    let following = following(&setup, &args, &served)?;
     let limits = within_files(config.serve.limits.clone());
     let scheme = if tls.is_some() { "https" } else { "http" };
     let ended = setup.runtime()?.block_on(async {
@@ -68,9 +71,11 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
             reach,
             journal.clone(),
             front.control(),
+            following.clone(),
             runtime,
         );
         reload.start(stop.clone());
+        let scheduler = following.map(|it| tokio::spawn(scheduler(&setup, it).run(stop.clone())));
         welcome::welcome(front.address()?, scheme, &door, printer);
         let on_signal = stop.clone();
         tokio::spawn(async move {
@@ -78,6 +83,10 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
             on_signal.cancel();
         });
         front.serve(stop).await;
+        if let Some(scheduler) = scheduler {
+            // What it runs is ended and counts as interrupted.
+            let _ = tokio::time::timeout(PATIENCE, scheduler).await;
+        }
         if let Err(error) = journal.flush().await {
             printer.note(styled(BAD, format!("the journal is incomplete: {error}")));
         }
@@ -85,6 +94,19 @@ pub(crate) fn serve(setup: Setup, args: ServeArgs, printer: &Printer) -> Result<
     });
     setup.shut_down(PATIENCE);
     ended.map(|()| Exit::Done)
+}
+
+/// Who runs what triggers start, where there is a model to run it with.
+fn following(
+    setup: &Setup,
+    args: &ServeArgs,
+    served: &Served,
+) -> Result<Option<Arc<Following>>, Fail> {
+    if setup.loaded.config.models.is_empty() {
+        return Ok(None);
+    }
+    let background = Background::new(setup, args.mode, &served.market)?;
+    Ok(Some(Following::new(background)))
 }
 
 fn address(config: &Config, args: &ServeArgs) -> Result<SocketAddr, Fail> {

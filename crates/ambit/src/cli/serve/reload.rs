@@ -22,6 +22,7 @@ use super::{Reach, door, served};
 use crate::cli::args::ServeArgs;
 use crate::cli::fail::Fail;
 use crate::cli::setup::Setup;
+use crate::cli::triggers::background::{Background, Following};
 use crate::config::{Config, ConfigChange, compare};
 use crate::trust::{ProjectTrust, TrustStore};
 
@@ -37,6 +38,7 @@ pub(crate) struct Reload {
     pub(crate) reach: Reach,
     pub(crate) journal: Journal,
     pub(crate) control: HttpControl,
+    pub(crate) following: Option<Arc<Following>>,
     pub(crate) runtime: Handle,
     pub(crate) trust: Arc<TrustStore>,
     /// What holds.
@@ -60,6 +62,7 @@ impl Reload {
         reach: Reach,
         journal: Journal,
         control: HttpControl,
+        following: Option<Arc<Following>>,
         runtime: Handle,
     ) -> Self {
         let files = files(setup, &Files::new());
@@ -70,6 +73,7 @@ impl Reload {
             reach,
             journal,
             control,
+            following,
             runtime,
             trust: Arc::clone(&setup.trust),
             config: setup.loaded.config.clone(),
@@ -188,6 +192,12 @@ impl Reload {
             Ok(served) => served,
             Err(fail) => return told(&fail),
         };
+        if let Some(following) = &self.following {
+            match Background::new(&setup, self.args.mode, &offered.market) {
+                Ok(background) => following.follow(background),
+                Err(fail) => return told(&fail),
+            }
+        }
         self.release();
         self.project = trusted_project(&setup);
         self.config = setup.loaded.config.clone();

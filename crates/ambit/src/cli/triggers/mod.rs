@@ -1,5 +1,8 @@
 //! `triggers`: what starts agents by itself in this workspace, for the person.
 
+pub(crate) mod background;
+pub(crate) mod run;
+
 use ambit_builtins::triggers::{Overview, Shown};
 use serde_json::{Value, json};
 
@@ -10,12 +13,13 @@ use crate::cli::printer::{Printer, WARN, styled};
 use crate::cli::setup::Setup;
 
 pub(crate) fn triggers(
-    setup: &Setup,
+    setup: Setup,
     command: Option<TriggersCommand>,
     printer: &Printer,
 ) -> Result<Exit, Fail> {
     let overview = setup.builtins().triggers();
     match command.unwrap_or(TriggersCommand::Ls) {
+        TriggersCommand::Run => run::run(setup, printer),
         TriggersCommand::Ls => list(&overview, printer),
         TriggersCommand::History { id, limit } => {
             let runs = overview.history(id.as_deref(), limit).map_err(refused)?;
@@ -42,7 +46,7 @@ fn list(overview: &Overview, printer: &Printer) -> Result<Exit, Fail> {
     if are_any && !is_on_duty {
         printer.note(styled(
             WARN,
-            "nothing starts them now: `ambit serve` does while it runs in this workspace",
+            "nothing starts them now: `ambit serve` does while it runs in this workspace, or `ambit triggers run`",
         ));
     }
     Ok(Exit::Done)
