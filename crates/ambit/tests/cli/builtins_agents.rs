@@ -60,7 +60,7 @@ fn what_the_caller_has_is_handed_on_and_comments_stay() {
     let read = done(&edit(&home, "read_agent", json!({"name": "helper"})));
     assert_eq!(
         read["entry"],
-        json!({"capabilities": {"files": {}}, "mode": "read-only"})
+        json!({"capabilities": {"files": {}}, "instructions": "Be brief.", "mode": "read-only"})
     );
     let text = file(&home);
     for kept in ["// mine", "// runs the others", "/* careful */"] {
