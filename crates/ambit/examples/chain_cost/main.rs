@@ -26,6 +26,7 @@ use ambit_skills::resolver::SkillsResolver;
 use ambit_skills::root::standard_roots;
 use ambit_skills::scan::scan;
 use ambit_testkit::{Behaviour, Bench, FixtureResolver, fixture_tool};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 type Sources = BTreeMap<String, Vec<(CapabilityManifest, Behaviour)>>;
@@ -132,26 +133,47 @@ async fn chain(
 }
 
 /// The example's stand-in, without a process.
+#[derive(Deserialize)]
+struct Github {
+    tools: Vec<GithubTool>,
+    /// By tool, then by number.
+    answers: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GithubTool {
+    name: String,
+    title: String,
+    description: String,
+    input_schema: Value,
+    annotations: Annotations,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Annotations {
+    read_only_hint: bool,
+}
+
 fn github(example: &Path) -> Result<FixtureResolver, Box<dyn Error>> {
     let text = std::fs::read_to_string(example.join("github.json"))?;
-    let github: Value = serde_json::from_str(&text)?;
-    let tools = github["tools"].as_array().ok_or("no tools")?;
-    let tools = tools.iter().map(|tool| {
-        let name = tool["name"].as_str().unwrap_or_default();
-        let answers = github["answers"][name].clone();
-        let effect = match tool["annotations"]["readOnlyHint"] == true {
+    let Github { tools, mut answers } = serde_json::from_str(&text)?;
+    let tools = tools.into_iter().map(|tool| {
+        let effect = match tool.annotations.read_only_hint {
             true => "reads",
             false => "writes",
         };
+        let answers = answers.remove(&tool.name).unwrap_or_default();
         let manifest = CapabilityManifest {
-            title: tool["title"].as_str().unwrap_or_default().to_owned(),
-            description: tool["description"].as_str().unwrap_or_default().to_owned(),
-            input_schema: tool["inputSchema"].clone(),
-            ..fixture_tool(&format!("mcp__github__{name} {effect}"))
+            title: tool.title,
+            description: tool.description,
+            input_schema: tool.input_schema,
+            ..fixture_tool(&format!("mcp__github__{} {effect}", tool.name))
         };
         let behaviour = Behaviour::does(move |arguments| {
-            let number = arguments["number"].to_string();
-            let answer = answers[&number].as_str();
+            let number = arguments.get("number").map(ToString::to_string);
+            let answer = number.and_then(|it| answers.get(&it));
             answer
                 .map(Output::text)
                 .ok_or_else(|| Failure::provider("unknown"))
