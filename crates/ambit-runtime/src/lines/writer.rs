@@ -191,6 +191,8 @@ async fn drain_to(writer: &LineWriter, to: &To) -> io::Result<()> {
         writer.0.progress.send_modify(|it| it.written = written);
         if queue.waiting.is_empty() {
             queue.draining = false;
+            // What one long line needed is not kept for the short ones.
+            queue.waiting = BytesMut::new();
             return Ok(());
         }
     }
