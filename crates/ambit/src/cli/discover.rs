@@ -1,10 +1,10 @@
 //! `search` and `visible`: what an agent could find, and what a model would see.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ambit_core::catalog::CatalogSnapshot;
-use ambit_core::id::CapabilityId;
+use ambit_core::id::{CapabilityId, Kind};
 use ambit_core::projection::ToolFormat;
 use ambit_core::search::{Hit, SearchRequest};
 use ambit_core::visible::{HiddenReason, VisibleReason, VisibleSet};
@@ -114,8 +114,11 @@ pub(crate) fn visible(setup: &Setup, args: &VisibleArgs, printer: &Printer) -> R
         printer.document(session.projection(format).to_json());
         return Ok(Exit::Done);
     }
-    let whole: u32 = catalog
+    // What nobody granted would not have been listed by anybody.
+    let granted = catalog
         .iter()
+        .filter(|it| visible.hidden_reason(&it.id) != Some(&HiddenReason::NotGranted));
+    let whole: u32 = granted
         .map(|it| it.tokens.full)
         .fold(0, u32::saturating_add);
     if printer.is_json() {
@@ -148,6 +151,14 @@ fn hidden(visible: &VisibleSet) -> impl Iterator<Item = &(CapabilityId, HiddenRe
         .hidden()
         .iter()
         .filter(move |(id, reason)| !unwired(id, reason))
+}
+
+/// The key that would grant it.
+fn key_of(id: &CapabilityId) -> &str {
+    match id.kind() {
+        Kind::Skill => "skills",
+        _ => id.owner(),
+    }
 }
 
 /// The reasons of an entry in one line.
@@ -186,8 +197,19 @@ fn print(
         .collect();
     columns(&rows).iter().for_each(|it| printer.line(it));
     if args.explain {
+        let mut not_granted: BTreeMap<&str, usize> = BTreeMap::new();
         for (id, reason) in hidden(visible) {
-            printer.line(format!("{}  {}", styled(DIM, id), styled(WARN, reason)));
+            match reason {
+                // There is much an agent could have been granted; its keys say enough.
+                HiddenReason::NotGranted => *not_granted.entry(key_of(id)).or_default() += 1,
+                _ => printer.line(format!("{}  {}", styled(DIM, id), styled(WARN, reason))),
+            }
+        }
+        if !not_granted.is_empty() {
+            let keys = not_granted.iter();
+            let keys: Vec<String> = keys.map(|(key, count)| format!("{key} {count}")).collect();
+            let line = format!("not in the agent's `capabilities`: {}", keys.join(", "));
+            printer.line(styled(DIM, line));
         }
     }
     let shown = format!(

@@ -49,7 +49,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 const LISTED: &str = "available:bool digest:string effects:array id:string kind:string \
-    reason:null risk:string source:string summary:string tags:array title:string \
+    risk:string source:string summary:string tags:array title:string \
     tokens.full:int tokens.index:int version:string";
 
 #[test]
@@ -72,7 +72,13 @@ fn ls_lists_what_is_declared_or_what_is_granted() {
         assert_eq!(listed.as_object().unwrap().len(), 4);
         let rows = listed["capabilities"].as_array().unwrap().clone();
         let row = |it: &Value| match it["reason"].as_str() {
-            None => it["id"].as_str().unwrap().to_owned(),
+            None => {
+                assert_eq!(
+                    (&it["available"], &it["reason"]),
+                    (&json!(true), &Value::Null)
+                );
+                it["id"].as_str().unwrap().to_owned()
+            }
             Some(reason) => {
                 assert_eq!(it["available"], false);
                 format!("{} ({reason})", it["id"].as_str().unwrap())
@@ -92,7 +98,7 @@ fn ls_lists_what_is_declared_or_what_is_granted() {
             "local__files__list_dir",
             "local__files__read_file",
             "local__files__write_file",
-            "local__shell__run_command",
+            "local__shell__run_command (no commands allowed: list them in `allow`)",
         ]
     );
     let read = rows

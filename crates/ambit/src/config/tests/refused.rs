@@ -25,7 +25,7 @@ fn unknown_words_are_refused_with_the_one_meant() {
     refused(
         r#"{"zzz": {}, "limits": {"resultByte": 1}}"#,
         expect![[r#"
-            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `clients`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `permissions`, `serve`, `unknownCapabilities`)
+            1:2 unknown_key: unknown key `zzz` (known here: `$schema`, `agents`, `clients`, `defaultModel`, `discovery`, `hooks`, `limits`, `mcpServers`, `mode`, `models`, `permissions`, `serve`, `unknownCapabilities`)
             1:24 unknown_key: unknown key `resultByte` (did you mean `resultBytes`?)
         "#]],
     );
