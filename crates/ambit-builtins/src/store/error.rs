@@ -95,6 +95,14 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// Whether an error says that somebody else is at it.
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
 /// Copies a damaged database, and what was not yet moved into it, to a name made from its content:
 /// the same damage is copied once, however often it is met.
 pub(super) fn copy_aside(path: &Path) -> Option<PathBuf> {

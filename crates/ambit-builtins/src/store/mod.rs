@@ -17,7 +17,8 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -149,7 +150,7 @@ impl Store {
         connection.busy_timeout(PATIENCE)?;
         // Looked at before anything is changed: not even the journal mode of a newer one.
         part::refuse_newer(&connection, self.parts, &self.path())?;
-        connection.pragma_update(None, "journal_mode", "wal")?;
+        write_ahead(&connection)?;
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         part::bring_up(&mut connection, self.parts, &self.path())?;
@@ -176,6 +177,20 @@ impl Store {
             path: self.path(),
             message,
             copy: error::copy_aside(&self.path()),
+        }
+    }
+}
+
+/// Readers and writers do not wait for each other from now on. While somebody else makes the same
+/// change SQLite says at once that the database is locked, however patient it was told to be.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error::is_busy(&error) && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
         }
     }
 }

@@ -197,6 +197,22 @@ fn an_export_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
+fn many_may_be_the_first() {
+    for _ in 0..20 {
+        let folder = TempDir::new().unwrap();
+        thread::scope(|scope| {
+            for writer in 0..8 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    add(&Store::of(folder, &[&FIRST]), &format!("{writer}")).unwrap()
+                });
+            }
+        });
+        assert_eq!(names(&Store::of(folder.path(), &[&FIRST])).len(), 8);
+    }
+}
+
+#[test]
 fn many_writers_lose_nothing() {
     let folder = TempDir::new().unwrap();
     thread::scope(|scope| {
