@@ -142,7 +142,10 @@ impl Listening {
         let mut child = command.stderr(Stdio::null()).spawn()?;
         let stdout = BufReader::new(child.stdout.take().ok_or("no output to read")?);
         let mut lines = stdout.lines().map_while(Result::ok);
-        let url = lines.find_map(|line| Some(line.get(line.find("http://")?..)?.to_owned()));
+        let url = lines.find_map(|line| {
+            let mut words = line.split_whitespace();
+            Some(words.find(|it| it.starts_with("http://"))?.to_owned())
+        });
         Ok(Listening {
             name,
             url: url.ok_or_else(|| format!("{name} does not say where it listens"))?,
