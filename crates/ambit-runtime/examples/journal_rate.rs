@@ -11,7 +11,7 @@ use ambit_core::effects::Effects;
 use ambit_core::event::{EventBody, ObservationRecord};
 use ambit_core::id::CapabilityId;
 use ambit_core::intent::CallId;
-use ambit_core::permission::{AllowReason, PermissionDecision, PermissionInput};
+use ambit_core::permission::{AllowReason, PermissionDecision};
 use ambit_runtime::journal::{Cause, Durability, Journal, JournalError, NewEvent, SessionId};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What built-in capabilities keep: one SQLite database per workspace, in the data directory,
 //! shared by every process that works there.
 //!
-//! Each capability has a [`Part`] of its own with its own versions, so one can change without the
+//! Each capability has a `Part` of its own with its own versions, so one can change without the
 //! others. The database is opened when somebody first needs it. One that a newer version wrote is
 //! refused and left as it is; one that is damaged is copied aside and never made anew by itself.
 
