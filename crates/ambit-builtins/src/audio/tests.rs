@@ -180,6 +180,20 @@ async fn an_endpoint_speaks() {
 }
 
 #[tokio::test]
+async fn read_only_shows_no_tool_that_writes() {
+    let means = json!({"command": ["x"]});
+    let config = json!({"transcribe": means, "speak": means});
+    let bench = Bench::default().with(Arc::new(AudioResolver), config);
+    let session = bench.session(Mode::ReadOnly).await;
+    assert!(
+        session
+            .visible()
+            .find("local__audio__text_to_speech")
+            .is_none()
+    );
+}
+
+#[tokio::test]
 async fn what_is_not_configured_is_not_there() {
     for (config, transcribes, speaks) in [
         (json!({"transcribe": {"command": ["x"]}}), true, false),

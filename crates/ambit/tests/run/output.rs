@@ -125,3 +125,25 @@ fn a_script_that_does_not_fit_says_where() {
     assert!(run.stderr.contains("script.json"), "{}", run.stderr);
     assert!(results(&home).is_empty());
 }
+
+#[test]
+fn a_file_is_handed_over_by_saying_where_it_is() {
+    let home = home();
+    home.write(
+        "ambit.json",
+        r#"{"agents": {"a": {"capabilities": ["media"]}}}"#,
+    );
+    home.write("report.md", "# all is well");
+    let send = json!({"tool": "media__send_file", "input": {"path": "report.md", "caption": "this week's"}});
+    let turns =
+        json!([{"expect": {"tools": ["media__send_file"]}, "calls": [send]}, {"say": "Sent."}]);
+    let run = play(
+        &home,
+        turns,
+        &["--trust-project", "--yes", "send the report"],
+    )
+    .exits(0);
+    let path = home.work().canonicalize().unwrap().join("report.md");
+    let line = format!("file {}: this week's", path.display());
+    assert!(run.stderr.contains(&line), "{}", run.stderr);
+}

@@ -9,13 +9,16 @@ use ambit_agent::error::EngineError;
 use ambit_agent::runner::{AgentProfile, Agents, RunLimits};
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::Mode;
+use ambit_core::printable::printable;
 use ambit_core::suggest::{did_you_mean, suggest};
+use ambit_runtime::resolver::OutgoingFile;
 use ambit_runtime::session::SessionSpec;
 
-use super::engine_problem;
+use super::{engine_problem, spinner};
 use crate::cli::args::AgentArgs;
 use crate::cli::fail::Fail;
 use crate::cli::own::Told;
+use crate::cli::printer::{BOLD, note, styled};
 use crate::cli::setup::Setup;
 use crate::config::Problem;
 use crate::project::project_kinds;
@@ -78,6 +81,9 @@ impl ConfiguredAgents {
             };
             let mut spec = setup.session(&chosen, channel.clone())?;
             spec.discovery = setup.discovery();
+            if channel.contains(&ChannelFeature::SendFiles) {
+                spec.callbacks.send_file = Some(Arc::new(handed_over));
+            }
             let model = config.model_of(agent, wanted.model.as_deref());
             let configured = Configured {
                 description: agent.description.clone(),
@@ -124,6 +130,16 @@ impl ConfiguredAgents {
             limits: self.limits,
         }
     }
+}
+
+/// Says where a file is.
+fn handed_over(file: OutgoingFile) -> Result<(), String> {
+    let _still = spinner::still();
+    let path = file.path.display().to_string();
+    let caption = file.caption.map_or(String::new(), |it| format!(": {it}"));
+    let line = format!("file {}{}", printable(&path), printable(&caption));
+    note(styled(BOLD, line));
+    Ok(())
 }
 
 fn unknown(name: &str) -> Fail {

@@ -43,10 +43,11 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 
 pub(crate) fn run(setup: Setup, mut args: RunArgs, printer: &Printer) -> Result<Exit, Fail> {
     let person = Person::present(args.yes);
-    let channel: BTreeSet<ChannelFeature> = match person {
-        Person::AtTerminal => [ChannelFeature::AskUser].into(),
-        _ => BTreeSet::new(),
-    };
+    // Whoever runs it sits at this machine: a file is handed over by saying where it is.
+    let mut channel: BTreeSet<ChannelFeature> = [ChannelFeature::SendFiles].into();
+    if let Person::AtTerminal = person {
+        channel.insert(ChannelFeature::AskUser);
+    }
     let (journal, opened) = Journal::open(&setup.places.journal())?;
     if let Some(repaired) = opened.repaired {
         printer.note(styled(WARN, format!("journal: {repaired}")));
