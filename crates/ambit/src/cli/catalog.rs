@@ -14,7 +14,6 @@ use ambit_runtime::injection::INJECTION_SOURCE;
 use ambit_runtime::journal::Journal;
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::registry::{CheckedGrants, Resolved};
-use ambit_runtime::resolver::ResolverContext;
 use serde_json::{Map, Value, json};
 
 use crate::cli::args::{LsArgs, ResolveArgs, ResolveFormat, ShowArgs};
@@ -51,15 +50,7 @@ fn resolved(
                 .map(|it| grant_problem(setup, name, it))
                 .collect::<Vec<Problem>>()
         })?;
-    let context = ResolverContext {
-        agent: name.to_owned(),
-        asked_by: Vec::new(),
-        agent_dir: setup.agent_dir(name),
-        workspace: setup.workspace.clone(),
-        thread: None,
-        control_paths: Vec::new(),
-        callbacks: Default::default(),
-    };
+    let context = setup.looking(name);
     let resolved = setup
         .runtime()?
         .block_on(market.registry().resolve(checked.clone(), &context));

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use ambit_runtime::marketplace::CapabilityMarketplace;
 use ambit_runtime::registry::{CapabilityRegistry, UnknownCapabilities};
-use ambit_runtime::resolver::ResolverContext;
 use serde_json::{Value, json};
 
 use crate::browser;
@@ -76,15 +75,7 @@ fn reason(
     let Ok(checked) = registry.check(&json!({ key: config }), UnknownCapabilities::Skip) else {
         return Ok(None);
     };
-    let context = ResolverContext {
-        agent: agent.to_owned(),
-        asked_by: Vec::new(),
-        agent_dir: setup.agent_dir(agent),
-        workspace: setup.workspace.clone(),
-        thread: None,
-        control_paths: Vec::new(),
-        callbacks: Default::default(),
-    };
+    let context = setup.looking(agent);
     let resolving = registry.resolve(checked, &context);
     let resolved = setup.runtime()?.block_on(resolving);
     Ok(resolved.skipped.into_iter().next().map(|it| it.reason))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ambit_core::manifest::ChannelFeature;
 use ambit_core::permission::{Mode, Rules};
 use ambit_runtime::discovery::DiscoverySettings;
-use ambit_runtime::resolver::Callbacks;
+use ambit_runtime::resolver::{Callbacks, ResolverContext};
 use ambit_runtime::session::SessionSpec;
 
 use crate::cli::args::AgentArgs;
@@ -48,6 +48,20 @@ impl Setup {
             },
             within: None,
         })
+    }
+
+    /// For whom capabilities are resolved where somebody only looks: nothing is written, and
+    /// nobody is spoken to.
+    pub(crate) fn looking(&self, agent: &str) -> ResolverContext {
+        ResolverContext {
+            agent: agent.to_owned(),
+            agent_dir: self.agent_dir(agent),
+            workspace: self.workspace.clone(),
+            asked_by: Vec::new(),
+            thread: None,
+            control_paths: Vec::new(),
+            callbacks: Callbacks::default(),
+        }
     }
 
     /// How turns are selected.
